@@ -6,7 +6,7 @@ ts_root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 cd "$ts_root" || exit 1
 
 ts_packages=(
-  cmake ninja-build git python3 python3-venv
+  cmake ninja-build git python3 python3-venv python3-psutil
   clang-22 clang-format-22 clang-tidy-22 lld-22 libclang-rt-22-dev
   llvm-22-dev llvm-22-tools libmlir-22-dev mlir-22-tools
   nlohmann-json3-dev libgtest-dev
