@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Every pass of the project: verification, inference, allocation and lowering.
+#ifndef TS_PASSES_TD
+#define TS_PASSES_TD
+include "mlir/Pass/PassBase.td"
+
+def TSLowerSchedule : Pass<"ts-lower-schedule", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "ts kernels to gpu.func: warp dispatch, barriers, pipeline state, work inlined";
+  let description = [{
+    Every protocol step is emitted from the Protocol component's action table. Work primitives
+    (`ts.tma_load`, `ts.umma`, `ts.wgmma`, ...) stay; `ts-lower-work` turns them into nvvm.
+  }];
+  let dependentDialects = ["::mlir::scf::SCFDialect", "::mlir::NVVM::NVVMDialect",
+                           "::mlir::LLVM::LLVMDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::gpu::GPUDialect", "::mlir::memref::MemRefDialect"];
+}
+
+def TSLowerWork : Pass<"ts-lower-work", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "work primitives to nvvm and llvm ops, stage views to plain memrefs";
+  let dependentDialects = ["::mlir::scf::SCFDialect", "::mlir::NVVM::NVVMDialect",
+                           "::mlir::LLVM::LLVMDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::gpu::GPUDialect", "::mlir::memref::MemRefDialect",
+                           "::mlir::vector::VectorDialect"];
+}
+
+#endif
