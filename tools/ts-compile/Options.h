@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The command line of ts-compile, read and checked for contradictions. Nothing is opened here.
+#ifndef TS_TOOLS_TS_COMPILE_OPTIONS_H
+#define TS_TOOLS_TS_COMPILE_OPTIONS_H
+
+#include "llvm/ADT/StringRef.h"
+#include <optional>
+#include <string>
+
+namespace ts_compile {
+
+/// Exit statuses, as documented for the tool.
+enum class Status {
+  Ok = 0,          ///< compiled, or verified
+  Error = 1,       ///< wrong input, command line, structure or protocol
+  Refuted = 2,     ///< the prover has a counter-example
+  Undecided = 3,   ///< proven up to a bound only, or unknown
+  Environment = 4, ///< a file or a program is missing
+};
+
+/// What is written, in the order of the compilation.
+enum class Emit { Lowered, MLIR, LLVM, PTX, Cubin };
+enum class Verify { Error, Warn, Off };
+enum class ReportForm { None, Text, JSON };
+
+llvm::StringRef emitName(Emit emit);
+
+struct Options {
+  std::string input = "-", output = "-";
+  Emit emit = Emit::PTX;
+  std::string arch;  ///< empty: the module's ts.chip
+  std::string ptxas; ///< empty: searched
+  Verify verify = Verify::Error;
+  ReportForm report = ReportForm::None;
+  bool verifyOnly = false, lineInfo = true, timing = false;
+  bool listChecks = false;
+  std::string explain; ///< id or name of a check
+};
+
+/// Parses the command line; prints and returns the status to exit with where that ends the run.
+std::optional<Status> parseOptions(int argc, char **argv, Options &options);
+
+} // namespace ts_compile
+
+#endif // TS_TOOLS_TS_COMPILE_OPTIONS_H
