@@ -12,6 +12,15 @@
 // RUN: sh -c 'TS_PTXAS=/nonexistent ts-compile %s -o %t.ptx; echo status $?' 2>&1 | FileCheck %s --check-prefix=PTX
 // PTX-NOT: {{note|error}}:
 // PTX: status 0
+// CUDA_HOME comes before the PATH, --ptxas before both; a ptxas that fails silently is an error too.
+// RUN: mkdir -p %t.cuda/bin
+// RUN: sh -c 'echo "#!/bin/sh" > %t.cuda/bin/ptxas; echo "echo ptxas fatal : from CUDA_HOME; exit 3" >> %t.cuda/bin/ptxas; chmod +x %t.cuda/bin/ptxas'
+// RUN: sh -c 'unset TS_PTXAS; CUDA_HOME=%t.cuda ts-compile %s -o %t.cubin; echo status $?' 2>&1 | FileCheck %s --check-prefix=HOME
+// HOME: error: [TS403] ptxas: from CUDA_HOME
+// HOME: status 1
+// RUN: sh -c 'CUDA_HOME=%t.cuda ts-compile %s -o %t.cubin --ptxas=/bin/false; echo status $?' 2>&1 | FileCheck %s --check-prefix=SILENT
+// SILENT: error: [TS403] ptxas failed without a message
+// SILENT: status 1
 gpu.module @m attributes {ts.chip = "sm_100a"} {
   llvm.func @k() attributes {nvvm.kernel} {
     llvm.return
