@@ -132,7 +132,10 @@ ParseResult KernelOp::parse(OpAsmParser &parser, OperationState &result) {
     OpAsmParser::Argument arg;
     if (parser.parseArgument(arg, /*allowType=*/true))
       return failure();
-    names.push_back(b.getStringAttr(arg.ssaName.name.drop_front()));
+    std::string name = arg.ssaName.name.drop_front().str();
+    if (succeeded(parser.parseOptionalKeyword("as")) && parser.parseString(&name))
+      return failure();
+    names.push_back(b.getStringAttr(name));
     std::string expr;
     if (succeeded(parser.parseOptionalEqual()) && ExprReader(parser).read(expr))
       return failure();
@@ -201,6 +204,13 @@ void KernelOp::print(OpAsmPrinter &printer) {
   for (auto [i, arg] : llvm::enumerate(getBody().getArguments())) {
     printer << (i ? ", " : "");
     printer.printRegionArgument(arg);
+    // The printer may not be free to use an argument's own name.
+    std::string ssaName;
+    llvm::raw_string_ostream os(ssaName);
+    printer.printOperand(arg, os);
+    StringAttr name = cast<StringAttr>(getArgNames()[i]);
+    if (StringRef(ssaName).drop_front() != name.getValue())
+      printer << " as " << name;
     StringRef expr = cast<StringAttr>(getArgExprs()[i]).getValue();
     if (!expr.empty())
       printer << " = " << expr;
@@ -230,6 +240,16 @@ void KernelOp::print(OpAsmPrinter &printer) {
                             "grid", "flush_denormals", "trips_per_tile", "max_dynamic_smem"});
   printer << ' ';
   printer.printRegion(getBody(), /*printEntryBlockArgs=*/false, /*printBlockTerminators=*/false);
+}
+
+void KernelOp::getAsmBlockArgumentNames(Region &region, OpAsmSetValueNameFn setName) {
+  // Called on unverified ops too.
+  auto names = (*this)->getAttrOfType<ArrayAttr>("arg_names");
+  if (!names || names.size() != region.getNumArguments())
+    return;
+  for (auto [arg, attr] : llvm::zip_equal(region.getArguments(), names))
+    if (auto name = dyn_cast<StringAttr>(attr))
+      setName(arg, name.getValue());
 }
 
 int64_t KernelOp::getClusterSize() {

@@ -4,11 +4,13 @@
 #define TS_STRUCTURE_OPS_TD
 
 include "ts/Dialect/TS/IR/TSTypes.td"
+include "mlir/IR/OpAsmInterface.td"
 include "mlir/IR/SymbolInterfaces.td"
 include "mlir/IR/RegionKindInterface.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 
-def TS_KernelOp : TS_Op<"kernel", [Symbol, IsolatedFromAbove, NoRegionArguments,
+def TS_KernelOp : TS_Op<"kernel", [Symbol, IsolatedFromAbove,
+                                   DeclareOpInterfaceMethods<OpAsmOpInterface, ["getAsmBlockArgumentNames"]>,
                                    SingleBlockImplicitTerminator<"YieldOp">]> {
   let summary = "a warp-specialised kernel: resources, dependencies and tasks";
   let description = [{
@@ -16,6 +18,7 @@ def TS_KernelOp : TS_Op<"kernel", [Symbol, IsolatedFromAbove, NoRegionArguments,
     carry the expression over array dimensions that derives it at launch (`= ceildiv(dim(%A, 1), 64)`)
     and the smallest value a launch may give it (`min 1`). `grid(...)` are expressions too; without
     it a static queue launches one CTA per SM and tile, and a kernel without queue one CTA.
+    An argument's name is its SSA name, or the one after its type, as in `%0: index as "n"`.
 
     C1: inside a `gpu.module`. C2: `warps` in 1..32. C3: expressions name arguments that exist.
 

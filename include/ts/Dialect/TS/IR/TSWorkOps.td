@@ -92,7 +92,7 @@ def TS_TmaLoadOp : TS_Work<"tma_load", [TS_SingleThread, AttrSizedOperandSegment
                        DefaultValuedAttr<I64Attr, "1">:$cta_group);
   let assemblyFormat = [{
     $map `[` $coords `]` `to` $dst (`multicast` `(` $multicast^ `)`)? (`gather` `(` $gather^ `)`)?
-    (`barrier` `(` $barrier^ `:` type($barrier) `)`)? attr-dict `:` type($map) `,` type($dst)
+    (`barrier` `(` $barrier^ `:` type($barrier) `)`)? attr-dict `:` qualified(type($map)) `,` type($dst)
   }];
   let hasVerifier = 1;
 }
@@ -107,7 +107,7 @@ def TS_TmaStoreOp : TS_Work<"tma_store", [TS_SingleThread, AttrSizedOperandSegme
                        Variadic<Index>:$scatter, OptionalAttr<TS_ReduceKindAttr>:$reduce);
   let assemblyFormat = [{
     $src `to` $map `[` $coords `]` (`scatter` `(` $scatter^ `)`)? (`reduce` $reduce^)?
-    attr-dict `:` type($src) `,` type($map)
+    attr-dict `:` type($src) `,` qualified(type($map))
   }];
   let hasVerifier = 1;
 }
@@ -115,7 +115,7 @@ def TS_TmaStoreOp : TS_Work<"tma_store", [TS_SingleThread, AttrSizedOperandSegme
 def TS_TmaPrefetchOp : TS_Work<"tma_prefetch", [TS_SingleThread]> {
   let summary = "prefetch one box into L2; without coordinates, the descriptor itself";
   let arguments = (ins TS_TensorMapType:$map, Variadic<Index>:$coords);
-  let assemblyFormat = "$map (`[` $coords^ `]`)? attr-dict `:` type($map)";
+  let assemblyFormat = "$map (`[` $coords^ `]`)? attr-dict `:` qualified(type($map))";
   let hasVerifier = 1;
 }
 
@@ -260,13 +260,13 @@ def TS_TmemStoreOp : TS_Work<"tmem_store", [TS_WarpCollective]> {
 def TS_WgmmaZeroOp : TS_Op<"wgmma_zero", [Pure]> {
   let summary = "zero accumulators to start a chain of wgmma from";
   let results = (outs TS_WgmmaType:$result);
-  let assemblyFormat = "attr-dict `:` type($result)";
+  let assemblyFormat = "attr-dict `:` qualified(type($result))";
 }
 def TS_WgmmaStartOp : TS_Op<"wgmma_start", [Pure]> {
   let summary = "accumulators that start from a fragment";
   let arguments = (ins TS_FragmentType:$fragment);
   let results = (outs TS_WgmmaType:$result);
-  let assemblyFormat = "$fragment attr-dict `:` type($fragment) `->` type($result)";
+  let assemblyFormat = "$fragment attr-dict `:` qualified(type($fragment)) `->` qualified(type($result))";
   let hasVerifier = 1;
 }
 def TS_WgmmaOp : TS_Work<"wgmma", [TS_WarpCollective,
@@ -285,7 +285,7 @@ def TS_WgmmaOp : TS_Work<"wgmma", [TS_WarpCollective,
   let results = (outs TS_WgmmaType:$result);
   let assemblyFormat = [{
     $a `,` $b `,` $acc (`accumulate` `(` $accumulate^ `)`)? (`transpose_a` $transpose_a^)?
-    (`transpose_b` $transpose_b^)? attr-dict `:` type($a) `,` type($b) `,` type($acc)
+    (`transpose_b` $transpose_b^)? attr-dict `:` type($a) `,` type($b) `,` qualified(type($acc))
   }];
   let hasVerifier = 1;
 }
@@ -326,14 +326,14 @@ def TS_FragmentStoreOp : TS_Work<"fragment_store", [TS_WarpCollective]> {
     `ts.warp_sync` before a TMA store reads it.
   }];
   let arguments = (ins TS_FragmentType:$fragment, I64Attr:$column, AnyMemRef:$dst);
-  let assemblyFormat = "$fragment `column` $column `to` $dst attr-dict `:` type($fragment) `,` type($dst)";
+  let assemblyFormat = "$fragment `column` $column `to` $dst attr-dict `:` qualified(type($fragment)) `,` type($dst)";
   let hasVerifier = 1;
 }
 def TS_FragmentLoadOp : TS_Work<"fragment_load", [TS_WarpCollective]> {
   let summary = "a warpgroup loads a 64 x K tile of shared memory as a register operand (ldmatrix)";
   let arguments = (ins AnyMemRef:$src);
   let results = (outs TS_FragmentType:$result);
-  let assemblyFormat = "$src attr-dict `:` type($src) `->` type($result)";
+  let assemblyFormat = "$src attr-dict `:` type($src) `->` qualified(type($result))";
   let hasVerifier = 1;
 }
 def TS_LdMatrixOp : TS_Work<"ldmatrix", [TS_WarpCollective]> {
