@@ -23,4 +23,14 @@ def TSLowerWork : Pass<"ts-lower-work", "::mlir::gpu::GPUModuleOp"> {
                            "::mlir::vector::VectorDialect"];
 }
 
+def TSAllocate : Pass<"ts-allocate", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "place allocations, barriers and slots in shared and tensor memory";
+  let description = [{
+    Records offsets, strides, barrier addresses, named-barrier ids and the kernel's sizes as `ts.*`
+    attributes (ts/Dialect/TS/Transforms/Allocation.h). Running it again replaces what it recorded.
+  }];
+  let options = [Option<"printMap", "print-map", "bool", "false",
+                        "report the memory map of each kernel as a remark">];
+}
+
 #endif
