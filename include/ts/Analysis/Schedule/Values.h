@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What is known at compile time about a scalar SSA value of a kernel: a number for one thread's
+// identity, or an affine form of one launch argument or tile expression. Not a range analysis.
+#ifndef TS_ANALYSIS_SCHEDULE_VALUES_H
+#define TS_ANALYSIS_SCHEDULE_VALUES_H
+
+#include "ts/Analysis/Schedule/Model.h"
+#include "ts/Dialect/TS/IR/TS.h"
+#include "llvm/ADT/DenseMap.h"
+
+namespace mlir::ts {
+
+/// Who evaluates; what is left out is unknown.
+struct ValueEnv {
+  std::optional<int64_t> ctaRank, warp, replica;
+};
+
+class ValueEvaluator {
+public:
+  explicit ValueEvaluator(ValueEnv env = {}) : env(env) {}
+
+  /// The number that the value has, if constants and the environment decide it.
+  std::optional<int64_t> evaluate(Value value) { return evaluate(value, 0); }
+  /// The value as scale * symbol + offset.
+  ::ts::schedule::Bound bound(Value value) { return bound(value, 0); }
+  /// A condition's identity, and "trip count > 0" where it is of that form.
+  ::ts::schedule::Condition condition(Value value);
+
+private:
+  std::optional<int64_t> evaluate(Value value, int depth);
+  std::optional<int64_t> compute(Value value, int depth);
+  ::ts::schedule::Bound bound(Value value, int depth);
+  ::ts::schedule::Bound describe(Value value, int depth);
+
+  ValueEnv env;
+  llvm::DenseMap<Value, std::optional<int64_t>> numbers;
+  llvm::DenseMap<Value, ::ts::schedule::Bound> bounds;
+};
+
+/// "%name" of a kernel argument or a short description; for messages.
+std::string describeValue(Value value);
+
+} // namespace mlir::ts
+
+#endif
