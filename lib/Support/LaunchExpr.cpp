@@ -365,8 +365,8 @@ std::optional<int64_t> LaunchExpr::evaluate(const LaunchEnv &env, std::string &e
     case Op::Mod: {
       int64_t a = operand(0), b = operand(1);
       if (b <= 0) {
-        error = "the divisor of " + spelled(i) + " is " + std::to_string(b) +
-                ", it has to be positive";
+        error =
+            "the divisor of " + spelled(i) + " is " + std::to_string(b) + ", it has to be positive";
         return std::nullopt;
       }
       int64_t quotient = a / b, rest = a % b; // rounds towards zero

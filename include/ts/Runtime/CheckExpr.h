@@ -1,0 +1,139 @@
+// What `ts-run --check 'D = A @ B.T'` means: a small NumPy-like language over the arrays of a
+// launch.
+//
+//   check      := name '=' comparison
+//   comparison := sum (('<' | '<=' | '>' | '>=' | '==' | '!=') sum)?       1 where true, else 0
+//   sum        := product (('+' | '-') product)*
+//   product    := unary (('*' | '/' | '@') unary)*
+//   unary      := '-' unary | postfix
+//   postfix    := primary ('.T')*
+//   primary    := number | name | '(' comparison ')' | function
+//   function   := exp(x) | relu(x) | abs(x) | sqrt(x) | maximum(x, y) | minimum(x, y)
+//               | where(condition, x, y)
+//               | sum(x, axis=n, keepdims=True) | max(x, axis=n, keepdims=True)
+//
+// Broadcasting, axes and `@` (on two or more dimensions) follow NumPy. Evaluation is in double
+// precision, for any selection of the result's elements, so that a huge product can be checked on a
+// sample. Each value carries a bound on the error a kernel may have (Tolerance.h).
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TS_RUNTIME_CHECKEXPR_H
+#define TS_RUNTIME_CHECKEXPR_H
+
+#include "ts/Runtime/HostArray.h"
+
+#include <map>
+#include <optional>
+
+namespace ts {
+
+class CheckExpr {
+public:
+  enum class Op {
+    Number,
+    Name,
+    Add,
+    Sub,
+    Mul,
+    Div,
+    MatMul,
+    Neg,
+    Transpose,
+    Less,
+    LessEqual,
+    Equal,
+    NotEqual, // > and >= swap their operands
+    Exp,
+    Relu,
+    Abs,
+    Sqrt,
+    Maximum,
+    Minimum,
+    Where,
+    Sum,
+    Max,
+  };
+  // Operands stand before their users; the last node is the root.
+  struct Node {
+    Op op;
+    double number = 0;
+    std::string name;
+    std::vector<int> operands;
+    std::optional<int64_t> axis; // of Sum and Max, from the back if negative; all axes if absent
+    bool keepDims = false;
+    size_t column = 0;
+  };
+
+  /// Parses a check; an error names the column.
+  static Result<CheckExpr> parse(const std::string &text);
+
+  std::string text;   // as given
+  std::string output; // the name before '='
+  std::vector<Node> nodes;
+
+  int root() const { return static_cast<int>(nodes.size()) - 1; }
+  bool hasProduct() const;
+};
+
+/// The indices wanted of each dimension.
+using Selection = std::vector<std::vector<int64_t>>;
+
+/// Values with their error bounds, row-major over a selection.
+struct CheckTensor {
+  std::vector<int64_t> shape;
+  std::vector<double> value;
+  std::vector<double> bound; // empty: all zero
+  bool integral = false;     // integers throughout, none beyond exactIntegerLimit
+
+  int64_t size() const { return static_cast<int64_t>(value.size()); }
+  double boundAt(int64_t i) const { return bound.empty() ? 0 : bound[static_cast<size_t>(i)]; }
+};
+
+/// A check expression bound to arrays and scalars.
+class CheckEvaluator {
+public:
+  using Arrays = std::map<std::string, const HostArray *>;
+  using Numbers = std::map<std::string, double>;
+
+  /// Finds every name and every shape; an error names the column. `output` is the type that the
+  /// result is stored in.
+  static Result<CheckEvaluator> create(const CheckExpr &expr, const Arrays &arrays,
+                                       const Numbers &scalars, ElementType output);
+
+  const std::vector<int64_t> &shape() const { return shapes.back(); }
+
+  /// The multiplications in the matrix products that a selection of this size needs.
+  double cost(const std::vector<int64_t> &selected) const;
+
+  CheckTensor evaluate(const Selection &selection) const;
+
+private:
+  CheckEvaluator(const CheckExpr &expr, ElementType output) : expr(expr), output(output) {}
+
+  Status inferShape(size_t node, const Arrays &arrays, const Numbers &scalars);
+  double cost(int node, const std::vector<int64_t> &selected) const;
+  CheckTensor evaluate(int node, const Selection &selection) const;
+  CheckTensor leaf(const HostArray &array, const Selection &selection) const;
+  CheckTensor elementwise(int node, const Selection &selection) const;
+  CheckTensor matmul(int node, const Selection &selection) const;
+  CheckTensor transpose(int node, const Selection &selection) const;
+  CheckTensor reduce(int node, const Selection &selection) const;
+
+  /// What of an operand is needed for `selected` of the node, dimension by dimension: index lists
+  /// when evaluating, counts when estimating. `full` makes a whole dimension, `one` is its only
+  /// index.
+  template <typename Dim, typename Full>
+  std::vector<Dim> operandDims(int node, size_t operand, const std::vector<Dim> &selected,
+                               const Full &full, const Dim &one) const;
+  CheckTensor operandOf(int node, size_t operand, const Selection &selection) const;
+
+  const CheckExpr &expr;
+  ElementType output;
+  std::vector<std::vector<int64_t>> shapes; // of each node
+  std::vector<const HostArray *> arrays;    // of each Name node that is an array
+  std::vector<double> numbers;              // of each Number, and each Name that is a scalar
+  std::vector<std::optional<int64_t>> axes; // of each Sum and Max, from the front
+};
+
+} // namespace ts
+
+#endif // TS_RUNTIME_CHECKEXPR_H

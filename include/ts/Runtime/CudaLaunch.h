@@ -1,0 +1,54 @@
+// Runs a planned launch on a CUDA device: allocations, tensor maps, the launch itself, times.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TS_RUNTIME_CUDALAUNCH_H
+#define TS_RUNTIME_CUDALAUNCH_H
+
+#include "ts/Runtime/CudaDriver.h"
+#include "ts/Runtime/LaunchPlan.h"
+
+#include <memory>
+
+namespace ts {
+
+/// The first CUDA device, with its primary context current. The context stays until the process
+/// ends: releasing it would wait for a kernel that hangs.
+class CudaDevice {
+public:
+  static Result<std::unique_ptr<CudaDevice>> open();
+
+  std::string name;
+  int64_t sms = 0;
+  int64_t capability = 0; // 90 for sm_90
+  int64_t maxDynamicSmem = 0;
+
+  const cuda::Driver &driver;
+
+private:
+  explicit CudaDevice(const cuda::Driver &driver) : driver(driver) {}
+  cuda::Device device = 0;
+};
+
+struct CudaRunOptions {
+  int64_t repeat = 0;         // timed launches after the first one
+  double timeoutSeconds = 20; // for one launch: a deadlocked kernel never ends by itself
+};
+
+struct CudaRunReport {
+  std::vector<double> milliseconds; // of the timed launches, sorted
+  bool timedOut = false;
+  /// The timed launches left other bytes in an output than the first one: a race.
+  std::string unstable;
+};
+
+/// Loads `image` (PTX text or a cubin), launches the plan on the arrays and copies all images back.
+/// The images are sent as they are, poison and guards included. After a time-out the kernel is
+/// still running and the device unusable: the process should end. `outputs` names the arrays that
+/// the kernel only writes; with repeats they are compared after the last launch.
+Result<CudaRunReport> runOnCuda(CudaDevice &device, const std::string &image,
+                                const LaunchPlan &plan, std::map<std::string, HostArray> &arrays,
+                                const std::vector<std::string> &outputs,
+                                const CudaRunOptions &options);
+
+} // namespace ts
+
+#endif // TS_RUNTIME_CUDALAUNCH_H
