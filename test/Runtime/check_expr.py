@@ -1,0 +1,142 @@
+# RUN: %python %s %t %fake_driver
+# Check expressions: values and bounds against a reference in Python, results that are just right and just
+# wrong, and the sentences about broken expressions. The fake copy kernel makes D a copy of A, so A holds
+# the result to be judged.
+import math
+import os
+import random
+import struct
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "Inputs"))
+from rt import Tool, copy_manifest, write_npy
+
+tool = Tool(sys.argv[1], sys.argv[2])
+random.seed(3)
+M, N, K = 6, 8, 20
+X = [[struct.unpack("f", struct.pack("f", random.gauss(0, 1)))[0] for _ in range(K)] for _ in range(M)]
+Y = [[struct.unpack("f", struct.pack("f", random.gauss(0, 1)))[0] for _ in range(K)] for _ in range(N)]
+V = [[struct.unpack("f", struct.pack("f", random.gauss(0, 1)))[0]] for _ in range(M)]
+flat = lambda rows: [x for row in rows for x in row]
+write_npy("x.npy", "f4", (M, K), flat(X))
+write_npy("y.npy", "f4", (N, K), flat(Y))
+write_npy("v.npy", "f4", (M, 1), flat(V))
+copy_manifest("m.json", "f32", extra=[("X", "f32", 2), ("Y", "f32", 2), ("V", "f32", 2)])
+
+
+def judge(check, result, *options):
+    write_npy("a.npy", "f4", (len(result), len(result[0])), flat(result))
+    return tool.run("k.ptx", "--manifest", "m.json", "--array", "A=@a.npy", "--array",
+                    f"D={len(result)}x{len(result[0])}", "--array", "X=@x.npy", "--array", "Y=@y.npy", "--array",
+                    "V=@v.npy", "--scalar", "alpha=2.5", "--check", check, *options)
+
+
+f32 = lambda x: struct.unpack("f", struct.pack("f", x))[0]
+product = [[sum(X[m][k] * Y[n][k] for k in range(K)) for n in range(N)] for m in range(M)]
+magnitude = [[sum(abs(X[m][k] * Y[n][k]) for k in range(K)) for n in range(N)] for m in range(M)]
+top = [max(row) for row in product]
+total = [sum(math.exp(x - t) for x in row) for row, t in zip(product, top)]
+each = lambda f: [[f32(f(m, n)) for n in range(N)] for m in range(M)]
+RIGHT = {
+    "D = X @ Y.T": each(lambda m, n: product[m][n]),
+    "D = (Y @ X.T).T": each(lambda m, n: product[m][n]),
+    "D = alpha * (X @ Y.T) - V / 2": each(lambda m, n: 2.5 * product[m][n] - V[m][0] / 2),
+    "D = relu(X@Y.T) + abs(V)": each(lambda m, n: max(product[m][n], 0) + abs(V[m][0])),
+    "D = maximum(X @ Y.T, V) * minimum(V, 0.5)": each(lambda m, n: max(product[m][n], V[m][0]) * min(V[m][0], 0.5)),
+    "D = where(X @ Y.T > V, 1, -1)": each(lambda m, n: 1 if product[m][n] > V[m][0] else -1),
+    "D = exp(X@Y.T - max(X@Y.T, axis=1, keepdims=True)) / sum(exp(X@Y.T - max(X@Y.T, axis=-1, keepdims=True)), axis=1, keepdims=True)":
+        each(lambda m, n: math.exp(product[m][n] - top[m]) / total[m]),
+    "D = sqrt(abs(X @ Y.T)) * 2e-1": each(lambda m, n: math.sqrt(abs(product[m][n])) * 0.2),
+    "D = X @ Y.T + sum(X) - max(Y)": each(lambda m, n: product[m][n] + sum(flat(X)) - max(flat(Y))),
+    "D = (V <= 0) * 4 + (V >= 0) + (V == V) - (V != V) + 0 * (X @ Y.T)": each(lambda m, n: (4 if V[m][0] <= 0 else 1) + 1),
+}
+for check, result in RIGHT.items():
+    rc, out, err = judge(check, result)
+    tool.expect(check, rc == 0 and f"{check}: ok, 48 compared (all)" in out, (rc, out, err))
+    # One element off by a part in a thousand is far outside every bound.
+    result[3][5] = result[3][5] * 1.001 + 0.01
+    rc, out, err = judge(check, result)
+    tool.expect("off " + check, rc == 1 and f"{check}: WRONG, 1 wrong of 48 compared (all)" in out and "; first at (3, 5): found" in out, (rc, out, err))
+
+# The bound itself: 2 sqrt(K) 2^-24 sum |x| |y| and half a unit in the last place of the result.
+result = each(lambda m, n: product[m][n])
+bound = 2 * math.sqrt(K) * 2**-24 * magnitude[2][2]
+for factor, right in ((0.9, True), (-0.9, True), (1.3, False), (-1.3, False)):
+    result[2][2] = f32(product[2][2] + factor * bound)
+    rc, out, err = judge("D = X @ Y.T", result)
+    tool.expect(f"bound x {factor}", rc == (0 if right else 1), (rc, out, err))
+
+# Without freedom there is equality: a copy, and sums of integers.
+rc, out, err = judge("D = X", X)
+tool.expect("copy", rc == 0 and "D = X: ok, 120 compared (all), exact" in out, (rc, out, err))
+X[1][1] = struct.unpack("f", struct.pack("I", struct.unpack("I", struct.pack("f", X[1][1]))[0] + 1))[0]
+rc, out, err = judge("D = X", X)
+tool.expect("one bit", rc == 1 and "WRONG, 1 wrong of 120 compared (all), exact; first at (1, 1)" in out, (rc, out, err))
+
+small = lambda rows: [[round(2 * x) for x in row] for row in rows]
+X, Y = small(X), small(Y)
+write_npy("x.npy", "f4", (M, K), flat(X))
+write_npy("y.npy", "f4", (N, K), flat(Y))
+product = [[sum(X[m][k] * Y[n][k] for k in range(K)) for n in range(N)] for m in range(M)]
+rc, out, err = judge("D = relu(X @ Y.T) - sum(X, axis=1, keepdims=1 == 1)", product)
+tool.expect("keepdims", rc == 1 and "column 45: expected True or False" in err, err)
+rc, out, err = judge("D = X @ Y.T", product, "--exact")
+tool.expect("integers", rc == 0 and ", exact" in out, (rc, out, err))
+product[0][0] = f32(product[0][0] + 2**-20)
+rc, out, err = judge("D = X @ Y.T", product, "--exact")
+tool.expect("integers", rc == 1 and "1 wrong" in out, (rc, out, err))
+rc, out, err = judge("D = X @ Y.T / 3", product, "--exact")
+tool.expect("not exact", rc == 1 and "48 elements leave room for rounding, so an exact comparison says nothing" in err, err)
+
+# NaN and infinity.
+result = [[float("nan")] * N for _ in range(M)]
+rc, out, err = judge("D = X @ Y.T", result)
+tool.expect("nan", rc == 1 and "48 wrong" in out and "found nan" in out, (rc, out, err))
+rc, out, err = judge("D = 0 * (X @ Y.T) / 0", result)
+tool.expect("nan expected", rc == 0, (rc, out, err))
+result = [[float("inf")] * N for _ in range(M)]
+rc, out, err = judge("D = 1 / abs(0 * (X @ Y.T))", result)
+tool.expect("inf expected", rc == 0, (rc, out, err))
+
+# A sample: 48 products of depth 20 are 960 multiplications.
+product = [[sum(X[m][k] * Y[n][k] for k in range(K)) for n in range(N)] for m in range(M)]
+rc, out, err = judge("D = X @ Y.T", product, "--check-limit", "300")
+tool.expect("sample", rc == 0 and "12 compared of 48 (sample), exact" in out, (rc, out, err))
+for m, n in ((0, 0), (0, N - 1), (M - 1, 0), (M - 1, N - 1)):
+    wrong = [row[:] for row in product]
+    wrong[m][n] += 1
+    rc, out, err = judge("D = X @ Y.T", wrong, "--check-limit", "300")
+    tool.expect("corner", rc == 1 and f"first at ({m}, {n})" in out, (rc, out, err))
+
+C = "ts-run: error: --check "
+BROKEN = {
+    "": "column 1: expected the name of an output array, found the end",
+    "D": "column 2: expected '=' after 'D', found the end",
+    "D == X": "column 4: expected '=' after 'D', found '='",
+    "D = ": "column 5: expected a number, a name or '(', found the end",
+    "D = X @": "column 8: expected a number, a name or '(', found the end",
+    "D = X Y": "column 7: expected an operator or the end, found 'Y'",
+    "D = (X": "column 7: expected ')', found the end",
+    "D = X.t": "column 6: expected '.T'",
+    "D = cos(X)": "column 5: unknown function 'cos'; there are exp, relu, abs, sqrt, maximum, minimum, where, sum, max",
+    "D = maximum(X)": "column 5: 'maximum' takes 2 values, found 1",
+    "D = sum(X, 1)": "column 12: expected 'axis=' or 'keepdims='",
+    "D = sum(X, axis=x)": "column 17: expected the number of an axis, found 'x'",
+    "D = 1e": "column 6: expected an operator or the end, found 'e'",
+    "D = " + "(" * 150: "column 105: the expression is nested more than 100 deep",
+    "D = X @ Q": "column 9: 'Q' is neither an array nor a scalar of the launch",
+    "D = X @ Y": "column 7: the shapes of 6x20 @ 8x20 do not fit",
+    "D = X + Y": "column 7: the shapes 6x20 and 8x20 do not fit",
+    "D = X @ alpha": "column 7: '@' needs two or more dimensions, found 6x20 @ a scalar",
+    "D = sum(X, axis=2)": "column 5: there is no axis 2 in 6x20",
+}
+for check, message in BROKEN.items():
+    rc, out, err = judge(check, product)
+    tool.expect(check[:30], (rc, err) == (1, f"{C}'{check}', {message}\n"), (rc, out, err))
+for check, message in {"D = X": "the expression is 6x20, but 'D' is 6x8", "X = D": "'X' is no output of 'copy'",
+                       "alpha = 1": "'alpha' is no output of 'copy'"}.items():
+    rc, out, err = judge(check, product)
+    tool.expect(check, (rc, err) == (1, f"{C}'{check}': {message}\n"), (rc, out, err))
+rc, out, err = judge("D = D", product)
+tool.expect("output on the right", rc == 1 and "'D' is neither an array nor a scalar" in err, err)
+tool.done()
