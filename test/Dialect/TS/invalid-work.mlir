@@ -132,6 +132,7 @@ func.func @f(%A: !ts.tensor_map<?x?xbf16, box = 128x64, swizzle = 128>, %x: memr
 // -----
 
 func.func @f(%A: !ts.tensor_map<?x?xbf16, box = 128x64, swizzle = 128>, %x: memref<128x64xbf16, #ts.smem<128>>, %i: index) {
+  // expected-error @+2 {{custom op 'ts.tma_store' failed to parse}}
   // expected-error @+1 {{expected ::mlir::ts::ReduceKind to be one of: add, min, max, inc, dec, and, or, xor}}
   ts.tma_store %x to %A[%i, %i] reduce mul : memref<128x64xbf16, #ts.smem<128>>, !ts.tensor_map<?x?xbf16, box = 128x64, swizzle = 128>
   return
@@ -441,6 +442,7 @@ func.func @f(%m: memref<8xf32, #ts.smem>, %v: i32, %i: index) {
 //===-- Enum words
 
 func.func @f() {
+  // expected-error @+2 {{custom op 'ts.info' failed to parse}}
   // expected-error @+1 {{expected ::mlir::ts::InfoKind to be one of: thread, warp, lane, cta_rank, stage, barrier, smem_base, tmem_base, loop_offset, loop_start, loop_end, loop_step, in_flight, replica, call_index}}
   ts.info threads : index
   return
@@ -457,6 +459,7 @@ func.func @f() {
 // -----
 
 func.func @f() {
+  // expected-error @+3 {{custom op 'ts.fence' failed to parse}}
   // expected-error @+1 {{expected ::mlir::ts::FenceKind to be one of: proxy_async_shared, proxy_async, tcgen05_before, tcgen05_after, mbarrier_init, cluster, cta, gpu}}
   ts.fence all
   return

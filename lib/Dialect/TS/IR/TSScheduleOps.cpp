@@ -51,8 +51,8 @@ static ParseResult parseWork(OpAsmParser &parser, OperationState &result) {
     SmallVector<Type> views = def.getViewTypes();
     if (views.size() != args.size())
       return parser.emitError(resourceLoc, "the body names ")
-             << args.size() << " stage views, but resource '" << def.getName() << "' has "
-             << views.size() << " allocations; name all of them or none";
+             << args.size() << " stage views, but resource '"
+             << getResourceName(result.operands.front()) << "' has " << views.size() << " allocations; name all of them or none";
     for (auto [arg, type] : llvm::zip(args, views))
       arg.type = type;
   }
@@ -128,24 +128,26 @@ template <typename Op> static void printWork(OpAsmPrinter &printer, Op op) {
 }
 
 template <typename Op> static LogicalResult verifyWork(Op op) {
+  if (op.getBytes() && int64_t(*op.getBytes()) < 0)
+    return op.emitOpError("declares a negative number of bytes: ") << int64_t(*op.getBytes());
   if (op.getBytes() && *op.getBytes() > (1 << 20) - 1)
     return op.emitOpError("declares ")
            << *op.getBytes()
            << " bytes; an mbarrier phase tracks at most 2^20 - 1 (PTX ISA 8.8, mbarrier)";
-  if (op.getBytes() && *op.getBytes() < 0)
-    return op.emitOpError("declares a negative number of bytes: ") << *op.getBytes();
   auto def = op.getResource().template getDefiningOp<ResourceOp>();
-  if (op.getEffects() && def) {
+  // A definition that stands further down is not verified yet.
+  if (op.getEffects() && def && def.getAllocsAttr()) {
     for (auto effect : op.getEffects()->template getAsRange<EffectAttr>()) {
       AllocAttr named;
-      for (auto alloc : def.getAllocs().template getAsRange<AllocAttr>())
-        if (alloc.getName() == effect.getAlloc())
+      for (Attribute attr : def.getAllocs())
+        if (auto alloc = dyn_cast<AllocAttr>(attr); alloc && alloc.getName() == effect.getAlloc())
           named = alloc;
       if (effect.getAlloc().empty())
         continue;
       if (!named)
         return op.emitOpError("effect on allocation '")
-               << effect.getAlloc() << "', which resource '" << def.getName() << "' lacks";
+               << effect.getAlloc() << "', which resource '" << getResourceName(op.getResource())
+               << "' lacks";
       int64_t total = getBytes(named.getType());
       int64_t size = effect.getSize() < 0 ? total - effect.getOffset() : effect.getSize();
       if (effect.getOffset() < 0 || effect.getOffset() > total || size < 0 ||
@@ -164,7 +166,7 @@ template <typename Op> static LogicalResult verifyWork(Op op) {
     SmallVector<Type> views = def.getViewTypes();
     if (TypeRange(views) != body.getArgumentTypes())
       return op.emitOpError("the body's arguments are the stage views (")
-             << views << ") of resource '" << def.getName() << "', found ("
+             << views << ") of resource '" << getResourceName(op.getResource()) << "', found ("
              << body.getArgumentTypes() << ")";
   }
   return verifyYield(op, body, op.getResultTypes(), "work");
@@ -289,7 +291,7 @@ LogicalResult ForOp::verify() {
     return emitOpError("[TS101] the step is ")
            << step.getSExtValue() << "; loops count upwards, give a positive step (C2)";
   if (getUnroll() && (*getUnroll() < 1 || *getUnroll() > 1024))
-    return emitOpError("unroll factor ") << *getUnroll() << " is outside 1..1024";
+    return emitOpError("unroll factor ") << int64_t(*getUnroll()) << " is outside 1..1024";
   return success();
 }
 
@@ -340,8 +342,8 @@ LogicalResult TileLoopOp::verify() {
     return emitOpError("the body lacks an argument per carried value");
   unsigned coords = getBody().getNumArguments() - getInits().size();
   if (coords != 0 && coords != queue.getTiles().size())
-    return emitOpError("names ") << coords << " tile coordinates, but queue '" << queue.getName()
-                                 << "' has " << queue.getTiles().size()
+    return emitOpError("names ") << coords << " tile coordinates, but queue '"
+                                 << getResourceName(getQueue()) << "' has " << queue.getTiles().size()
                                  << " dimensions; name all of them or none";
   return verifyCarried(*this, getBody(), getInits(), coords);
 }

@@ -273,7 +273,7 @@ LogicalResult KernelOp::verify() {
     return emitOpError("belongs into a gpu.module (C1); wrap it as in "
                        "'gpu.module @m attributes {ts.chip = \"sm_90a\"} { ... }'");
   if (getNumWarps() < 1 || getNumWarps() > 32)
-    return emitOpError("a CTA has 1 to 32 warps (1024 threads), found ") << getNumWarps();
+    return emitOpError("a CTA has 1 to 32 warps (1024 threads), found ") << int32_t(getNumWarps());
   auto args = getBody().getArguments();
   if (getArgNames().size() != args.size() || getArgExprs().size() != args.size() ||
       getArgMins().size() != args.size())
@@ -509,8 +509,11 @@ void ResourceOp::print(OpAsmPrinter &printer) {
 
 SmallVector<Type> ResourceOp::getViewTypes() {
   SmallVector<Type> types;
-  for (auto alloc : getAllocs().getAsRange<AllocAttr>())
-    types.push_back(alloc.getType());
+  // The parser asks before anything was verified.
+  if (ArrayAttr allocs = getAllocsAttr())
+    for (Attribute attr : allocs)
+      if (auto alloc = dyn_cast<AllocAttr>(attr))
+        types.push_back(alloc.getType());
   return types;
 }
 
@@ -530,8 +533,8 @@ LogicalResult ResourceOp::verify() {
              << " resource; smem takes #ts.smem, tmem takes #ts.tmem (or #ts.smem beside it), gmem "
                 "only #ts.smem scratch, barrier none";
     if (unsigned swizzle = getSwizzle(alloc.getType())) {
-      int64_t inner = alloc.getType().getShape().back() *
-                      alloc.getType().getElementTypeBitWidth() / 8;
+      ArrayRef<int64_t> shape = alloc.getType().getShape();
+      int64_t inner = getBytes(MemRefType::get(shape.take_back(), alloc.getType().getElementType()));
       if (inner != swizzle)
         return emitOpError("[TS228] the innermost dimension of allocation '")
                << alloc.getName() << "' is " << inner << " bytes, expected the swizzle span of "
@@ -645,7 +648,7 @@ LogicalResult WorkQueueOp::verify() {
     return emitOpError("a work queue runs over one to three tile counts, found ")
            << getTiles().size();
   if (getGroup() < 1 || getGroup() > (1 << 20))
-    return emitOpError("group ") << getGroup() << " is outside 1..2^20";
+    return emitOpError("group ") << int64_t(getGroup()) << " is outside 1..2^20";
   if (getKind() == QueueKind::Static && getPipeline())
     return emitOpError("a static queue needs no pipeline: every CTA computes its tiles itself");
   if (getPipeline() && getPipeline()->getType() != PipelineType::ClcFetchAsync)
@@ -666,9 +669,9 @@ LogicalResult WorkQueueOp::verify() {
 LogicalResult BatonOp::verify() {
   if (getHolders() < 2 || getHolders() > 15)
     return emitOpError("a baton has 2 to 15 holders (one named barrier each), found ")
-           << getHolders();
-  if (getFirst() < 0 || getFirst() >= getHolders())
-    return emitOpError("first holder ") << getFirst() << " is outside 0.." << getHolders() - 1;
+           << int64_t(getHolders());
+  if (getFirst() >= getHolders())
+    return emitOpError("first holder ") << int64_t(getFirst()) << " is outside 0.." << getHolders() - 1;
   return success();
 }
 
@@ -779,7 +782,7 @@ LogicalResult TaskOp::verify() {
   int32_t warps = getNumWarps(), replicas = getReplicas();
   if (warps < 1 || warps > 32 || int32_t(getFirstWarp()) < 0 || getFirstWarp() > 31)
     return emitOpError("warps(")
-           << getFirstWarp() << ", " << warps
+           << int32_t(getFirstWarp()) << ", " << warps
            << ") is no warp range of a CTA; give (first warp, number of warps) within 0..31";
   if (replicas < 1 || warps % replicas)
     return emitOpError("the ") << warps << " warps do not divide into " << replicas
@@ -791,9 +794,9 @@ LogicalResult TaskOp::verify() {
   if (getRegisters() && (int32_t(*getRegisters()) < 24 || *getRegisters() > 256 ||
                          *getRegisters() % 8))
     return emitOpError("register budget ")
-           << *getRegisters()
+           << int32_t(*getRegisters())
            << " is not a multiple of 8 from 24 to 256 (PTX ISA 8.8, setmaxnreg)";
   if (getOnlyCta() && (int32_t(*getOnlyCta()) < 0 || *getOnlyCta() > 15))
-    return emitOpError("only_cta(") << *getOnlyCta() << ") is no CTA rank of a cluster";
+    return emitOpError("only_cta(") << int32_t(*getOnlyCta()) << ") is no CTA rank of a cluster";
   return success();
 }
