@@ -17,9 +17,8 @@ namespace {
 /// Takes away what an earlier run recorded, so that the result does not depend on it.
 void removeRecords(KernelOp kernel) {
   constexpr StringLiteral kNames[] = {
-      kOffsetsAttr,    kStridesAttr,        kFullOffsetAttr, kEmptyOffsetAttr,
-      kResponseOffsetAttr, kMbarrierOffsetAttr, kBarrierIdsAttr, kSmemBytesAttr,
-      kTmemColumnsAttr, kTmemSlotAttr};
+      kOffsetsAttr,        kStridesAttr,    kFullOffsetAttr, kEmptyOffsetAttr, kResponseOffsetAttr,
+      kMbarrierOffsetAttr, kBarrierIdsAttr, kSmemBytesAttr,  kTmemColumnsAttr, kTmemSlotAttr};
   kernel->walk([&](Operation *op) {
     for (StringRef name : kNames)
       op->removeDiscardableAttr(name);
@@ -67,7 +66,7 @@ void record(KernelOp kernel, const AllocationPlan &plan) {
   setInt(kernel, kTmemColumnsAttr, plan.tmemColumns);
 }
 
-struct AllocatePass : ts::impl::TSAllocateBase<AllocatePass> {
+struct AllocatePass : mlir::ts::impl::TSAllocateBase<AllocatePass> {
   using TSAllocateBase::TSAllocateBase;
   void runOnOperation() override {
     bool valid = true;
@@ -79,7 +78,7 @@ struct AllocatePass : ts::impl::TSAllocateBase<AllocatePass> {
         return;
       record(kernel, plan);
       if (printMap)
-        kernel.emitRemark() << formatMemoryMap(plan, kernel.getSymName());
+        emitRemark(kernel.getLoc()) << formatMemoryMap(plan, kernel.getSymName());
     });
     if (!valid)
       signalPassFailure();

@@ -3,6 +3,7 @@
 // alignments. Deciding the offsets is AllocatePlan.cpp.
 #include "AllocateImpl.h"
 #include "AllocatePlace.h"
+#include "ts/Analysis/Schedule/ProtocolQueries.h"
 #include "ts/Dialect/TS/IR/HardwareLimits.h"
 
 #include "llvm/ADT/DenseMap.h"
@@ -157,8 +158,7 @@ private:
         if (!inserted)
           builder.report(group)
               << "'" << getResourceName(member->getResult(0)) << "' stands in "
-              << (it->second.first == group ? "two places of alias group '"
-                                            : "alias groups '")
+              << (it->second.first == group ? "two places of alias group '" : "alias groups '")
               << it->second.first.getName()
               << (it->second.first == group ? "" : ("' and '" + group.getName()).str())
               << "'; a resource has one place, so name it in one phase of one group";
@@ -213,12 +213,14 @@ private:
     p.pinned = true;
     p.offset = std::min(alloc.getAt(), kSaturated);
     if (p.offset % align)
-      builder.report(resource)
-          << "[TS228] allocation '" << p.name << "' is pinned at " << alloc.getAt()
-          << ", which is no multiple of " << align << (tmem ? " columns" : " bytes")
-          << ", the alignment that its "
-          << (alloc.getAlign() == align ? "'align'" : tmem ? "memory" : "swizzle or engine")
-          << " asks for; pin it at " << p.offset / align * align << " or " << alignUp(p.offset, align);
+      builder.report(resource) << "[TS228] allocation '" << p.name << "' is pinned at "
+                               << alloc.getAt() << ", which is no multiple of " << align
+                               << (tmem ? " columns" : " bytes") << ", the alignment that its "
+                               << (alloc.getAlign() == align ? "'align'"
+                                   : tmem                    ? "memory"
+                                                             : "swizzle or engine")
+                               << " asks for; pin it at " << p.offset / align * align << " or "
+                               << alignUp(p.offset, align);
   }
 
   static bool isTmaFilled(ResourceOp resource) {

@@ -13,13 +13,13 @@ struct PlanBuilder {
 
   InFlightDiagnostic report(Operation *op) {
     plan.valid = false;
-    return emit ? emit(op) : op->emitError();
+    return emit ? emit(op) : emitError(op->getLoc());
   }
 };
 
 /// A pipeline's barriers that go into an allocation of the user's.
 struct UserStorage {
-  size_t placement;        ///< of the barriers, in the plan
+  size_t placement; ///< of the barriers, in the plan
   ResourceOp storage;
   StringAttr alloc;
 };

@@ -13,12 +13,8 @@ namespace mlir::ts {
 /// Larger than any memory; sums stop here, so that no size a program can write wraps around.
 inline constexpr int64_t kSaturated = int64_t(1) << 60;
 
-inline int64_t satAdd(int64_t a, int64_t b) {
-  return a >= kSaturated - b ? kSaturated : a + b;
-}
-inline int64_t satMul(int64_t a, int64_t b) {
-  return a && b > kSaturated / a ? kSaturated : a * b;
-}
+inline int64_t satAdd(int64_t a, int64_t b) { return a >= kSaturated - b ? kSaturated : a + b; }
+inline int64_t satMul(int64_t a, int64_t b) { return a && b > kSaturated / a ? kSaturated : a * b; }
 inline int64_t alignUp(int64_t value, int64_t align) {
   if (value >= kSaturated - align)
     return kSaturated;

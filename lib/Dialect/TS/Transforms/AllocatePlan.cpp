@@ -70,7 +70,8 @@ private:
     return std::pair(-a->align, a) < std::pair(-b->align, b);
   }
 
-  /// Lays out one phase from `base`: pinned members stay, the others fill the gaps. Returns the end.
+  /// Lays out one phase from `base`: pinned members stay, the others fill the gaps. Returns the
+  /// end.
   static int64_t layOutPhase(ArrayRef<Placement *> members, int64_t base) {
     Occupancy used;
     for (Placement *p : members)
@@ -178,8 +179,8 @@ private:
       int64_t &at = filled[target];
       if (satAdd(at, p.getExtent()) > target->size) {
         fail() << "it has " << target->size << " bytes, of which " << at
-               << " are taken, and they need " << p.getExtent()
-               << " (8 for each of " << p.stages << " stages)";
+               << " are taken, and they need " << p.getExtent() << " (8 for each of " << p.stages
+               << " stages)";
         continue;
       }
       p.offset = target->offset + at;
@@ -218,12 +219,13 @@ private:
         bool phases = a->aliasGroup && a->aliasGroup == b->aliasGroup && a->phase != b->phase;
         if (a->tmem != b->tmem || phases || (a->pinned && b->pinned))
           continue;
-        auto diag = builder.report(b->owner)
-                    << "[TS226] allocations '" << a->name << "' and '" << b->name
-                    << "' overlap from " << b->offset
-                    << ", but only one of them is pinned; move the pinned one, or pin both if the "
-                       "overlap is wanted";
-        diag.attachNote(a->owner->getLoc()) << "'" << a->name << "' is here";
+        Placement *loose = a->pinned ? b : a, *other = a->pinned ? a : b;
+        auto diag = builder.report(loose->owner)
+                    << "[TS226] allocation '" << loose->name << "' has to lie on '" << other->name
+                    << "' from " << b->offset
+                    << ", because its alias group starts at a pinned place; move the pinned "
+                       "allocations apart, or pin both if the overlap is wanted";
+        diag.attachNote(other->owner->getLoc()) << "'" << other->name << "' is here";
         return;
       }
   }
@@ -232,7 +234,7 @@ private:
     KernelOp kernel = builder.kernel;
     StringRef chip = kernel.getChip();
     plan.smemLimit = getMaxDynamicSmem(chip);
-    std::string limitName = chip.empty() ? "no chip" : chip.str();
+    std::string limitName = chip.empty() ? "the largest chip" : chip.str();
     if (auto cap = kernel.getMaxDynamicSmem(); cap && int64_t(*cap) < plan.smemLimit) {
       plan.smemLimit = std::max<int64_t>(0, int64_t(*cap));
       limitName = "max_smem of the kernel";
@@ -252,12 +254,13 @@ private:
       diag.attachNote(kernel.getLoc()) << formatMemoryMap(plan, kernel.getSymName());
     };
     if (plan.smemBytes > plan.smemLimit) {
-      auto diag = builder.report(kernel)
-                  << "[TS226] kernel '" << kernel.getSymName() << "' needs " << size(plan.smemBytes)
-                  << " bytes of dynamic shared memory, but " << limitName << " gives at most "
-                  << plan.smemLimit
-                  << " to one CTA; use fewer stages or smaller tiles, or put allocations that do not "
-                     "live at the same time into an alias group";
+      auto diag =
+          builder.report(kernel)
+          << "[TS226] kernel '" << kernel.getSymName() << "' needs " << size(plan.smemBytes)
+          << " bytes of dynamic shared memory, but " << limitName << " gives at most "
+          << plan.smemLimit
+          << " to one CTA; use fewer stages or smaller tiles, or put allocations that do not "
+             "live at the same time into an alias group";
       attachMap(diag);
     }
     if (plan.tmemUsed && !plan.tmemLimit) {

@@ -13,9 +13,8 @@ static void formatMemory(llvm::raw_ostream &os, const AllocationPlan &plan, bool
   for (const Placement &p : plan.placements)
     if (p.tmem == tmem && p.offset >= 0)
       rows.push_back(&p);
-  llvm::sort(rows, [](auto *a, auto *b) {
-    return std::pair(a->offset, a) < std::pair(b->offset, b);
-  });
+  llvm::sort(rows,
+             [](auto *a, auto *b) { return std::pair(a->offset, a) < std::pair(b->offset, b); });
   if (rows.empty())
     return;
   os << "    offset        size  stages  padding  name\n";

@@ -149,19 +149,19 @@ gpu.module @m attributes {ts.chip = "sm_100a"} {
     %b = ts.resource "b" smem(x: memref<16xf32> unstaged) pipeline(tma_async, stages = 2) barriers(%mine : "bars")
   }
 
-  // Responses before barriers: 16-byte alignment without padding. A static queue needs nothing.
+  // Responses before barriers: 16-byte alignment without padding. Two stages without a pipeline. A static queue needs nothing.
   // CHECK-LABEL: ts.kernel @queue
   ts.kernel @queue() warps(4) {
     %c8 = arith.constant 8 : index
-    // CHECK: "tiles" clc{{.*}} {ts.empty_offset = 64 : i64, ts.full_offset = 48 : i64, ts.response_offset = 0 : i64}
+    // CHECK: "tiles" clc{{.*}} {ts.empty_offset = 80 : i64, ts.full_offset = 64 : i64, ts.response_offset = 0 : i64}
     %q = ts.work_queue "tiles" clc over(%c8) pipeline(clc_fetch_async, stages = 2)
-    // CHECK: "plain" clc{{.*}} {ts.empty_offset = 88 : i64, ts.full_offset = 80 : i64, ts.response_offset = 32 : i64}
+    // CHECK: "plain" clc{{.*}} {ts.empty_offset = 112 : i64, ts.full_offset = 96 : i64, ts.response_offset = 32 : i64}
     %p = ts.work_queue "plain" clc over(%c8)
     // CHECK: "static" static
     // CHECK-NOT: ts.
     // CHECK: ts.mbarrier
     %s = ts.work_queue "static" static over(%c8)
-    // CHECK-SAME: {ts.mbarrier_offset = 96 : i64}
+    // CHECK-SAME: {ts.mbarrier_offset = 128 : i64}
     %m = ts.mbarrier "mine" count(32)
   }
 

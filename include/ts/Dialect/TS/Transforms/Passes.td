@@ -23,6 +23,15 @@ def TSLowerWork : Pass<"ts-lower-work", "::mlir::gpu::GPUModuleOp"> {
                            "::mlir::vector::VectorDialect"];
 }
 
+def TSInferPipelines : Pass<"ts-infer-pipelines", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "fill in arrival counts, transaction bytes, padding warps and register groups";
+  let description = [{
+    What the program leaves out of its pipelines is taken from the protocol component and written
+    into the `#ts.pipeline`; the kernel gets `ts.launch_warps` and, where a task asks for registers,
+    `ts.registers`. A remark says what was filled in and how it comes about.
+  }];
+}
+
 def TSAllocate : Pass<"ts-allocate", "::mlir::gpu::GPUModuleOp"> {
   let summary = "place allocations, barriers and slots in shared and tensor memory";
   let description = [{
@@ -31,6 +40,16 @@ def TSAllocate : Pass<"ts-allocate", "::mlir::gpu::GPUModuleOp"> {
   }];
   let options = [Option<"printMap", "print-map", "bool", "false",
                         "report the memory map of each kernel as a remark">];
+}
+
+def TSFinalizeKernels : Pass<"ts-finalize-kernels", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "what upstream's gpu-to-nvvm conversion cannot carry: grid constants, alignment";
+  let description = [{
+    Marks tensor-map parameters `byval` grid constants (gpu.func refuses the attribute, and without
+    it the descriptor is copied to local memory), and makes the dynamic shared memory an external
+    symbol aligned to 1024 bytes, which swizzled stages need.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect"];
 }
 
 #endif
