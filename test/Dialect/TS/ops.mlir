@@ -106,7 +106,7 @@ ts.kernel @all(%A: !ts.tensor_map<?x?xbf16, box = 128x64, swizzle = 128>,
           // CHECK: %[[V:.*]]:2 = ts.consume %[[AB]] "operands" (%[[VA:.*]], %[[VB:.*]]) uses(%[[R]], %[[I]] : index, index) -> (memref<128x64xbf16, #ts.smem<128>>, index) attributes {note = "kept"} {
           // CHECK: ts.yield %[[VA]], %{{.*}} : memref<128x64xbf16, #ts.smem<128>>, index
           %va, %vi = ts.consume %ab "operands" (%a, %b) uses(%r, %i : index, index)
-              -> (memref<128x64xbf16, #ts.smem<128>>, index) attributes {note = "kept"} {
+              -> memref<128x64xbf16, #ts.smem<128>>, index attributes {note = "kept"} {
             ts.yield %a, %r : memref<128x64xbf16, #ts.smem<128>>, index
           }
           // CHECK: ts.produce %[[ACC]] "empty" {

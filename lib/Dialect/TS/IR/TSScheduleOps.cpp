@@ -26,6 +26,17 @@ static LogicalResult verifyYield(Operation *op, Region &region, TypeRange types,
   return diag;
 }
 
+/// Optional `-> type, type` or `-> (type, type)`.
+static ParseResult parseResultTypes(OpAsmParser &parser, SmallVectorImpl<Type> &types) {
+  if (failed(parser.parseOptionalArrow()))
+    return success();
+  if (failed(parser.parseOptionalLParen()))
+    return parser.parseTypeList(types);
+  if (succeeded(parser.parseOptionalRParen()))
+    return success();
+  return failure(parser.parseTypeList(types) || parser.parseRParen());
+}
+
 //===-- produce, consume ---------------------------------------------------------------------===//
 
 static ParseResult parseWork(OpAsmParser &parser, OperationState &result) {
@@ -65,7 +76,7 @@ static ParseResult parseWork(OpAsmParser &parser, OperationState &result) {
       return failure();
   }
   SmallVector<Type> types;
-  if (parser.parseOptionalArrowTypeList(types))
+  if (parseResultTypes(parser, types))
     return failure();
   result.addTypes(types);
   Region *body = result.addRegion();
@@ -364,7 +375,7 @@ LogicalResult NextTileOp::verify() {
 static ParseResult parseBranches(OpAsmParser &parser, OperationState &result) {
   Builder &b = parser.getBuilder();
   SmallVector<Type> types;
-  if (parser.parseOptionalArrowTypeList(types) ||
+  if (parseResultTypes(parser, types) ||
       parser.parseOptionalAttrDictWithKeyword(result.attributes))
     return failure();
   result.addTypes(types);

@@ -175,7 +175,9 @@ def TS_TileLoopOp : TS_Op<"tile_loop", [RecursiveMemoryEffects,
   }];
 }
 
-def TS_GuardOp : TS_Op<"guard", [RecursiveMemoryEffects]> {
+// Ordered, since its meaning depends on the loop around it: an equal guard in an outer loop is
+// another condition.
+def TS_GuardOp : TS_Op<"guard", [TS_Ordered]> {
   let summary = "runs its region only in selected iterations of the innermost enclosing loop";
   let description = [{
     `first`, `last`, `not_first`, `not_last` or `every n` (iterations 0, n, 2n, ...). With results it

@@ -186,8 +186,8 @@ def TS_PipelineGroupOp : TS_Op<"pipeline_group"> {
   let hasVerifier = 1;
 }
 
-def TS_TaskOp : TS_Op<"task", [AttrSizedOperandSegments, RecursiveMemoryEffects,
-                               HasParent<"KernelOp">, SingleBlockImplicitTerminator<"YieldOp">]> {
+def TS_TaskOp : TS_Op<"task", [AttrSizedOperandSegments, HasParent<"KernelOp">,
+                               SingleBlockImplicitTerminator<"YieldOp">]> {
   let summary = "a contiguous warp range that runs one schedule";
   let description = [{
     `warps(first, count)`. `replicas(n)` splits the range into n sibling roles of count / n warps

@@ -15,7 +15,9 @@ class TS_Work<string mnemonic, list<Trait> traits = []> : TS_Op<mnemonic, traits
 
 //===-- Information --------------------------------------------------------------------------===//
 
-def TS_InfoOp : TS_Op<"info", [Pure]> {
+// Reads the schedule's position: the same kind means another value in another loop or work op, so
+// upstream passes must not merge, hoist or sink it.
+def TS_InfoOp : TS_Op<"info", [MemoryEffects<[MemRead<TS_ScheduleOrder>]>]> {
   let summary = "stage info and thread identity, in any schedule or work body";
   let description = [{
     `thread`, `warp`, `lane` count from the start of the replica. `stage` is the slot's stage of the
