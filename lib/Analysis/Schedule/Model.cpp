@@ -237,7 +237,8 @@ private:
                                            number(access.offset + access.size) + ")") +
                     (access.exact ? "" : " part") + " by " + protocol::engineNames(access.engine) +
                     (access.via >= 0 ? " via #" + number(access.via) : "") +
-                    (access.carried ? " carried" : "") + (access.remote ? " remote" : ""));
+                    (access.carried ? " carried" : "") + (access.remote ? " remote" : "") +
+                    (access.inFlight ? " in_flight" : ""));
   }
   std::string resourceOf(const Allocation &alloc) const {
     return alloc.resource < 0 ? "" : resourceName(alloc.resource) + ".";
@@ -266,7 +267,8 @@ private:
       return std::string(step.kind == StepKind::When ? "when " : "branch ") +
              (condition.positive ? toString(*condition.positive) + " > 0" : condition.key) + " is " +
              (condition.expected ? "true" : "false") + (condition.userKey ? " key" : "") +
-             (condition.shared ? " shared" : "");
+             (condition.shared ? " shared" : "") +
+             (condition.ctas ? " ctas " + number(int64_t(*condition.ctas)) : "");
     }
     case StepKind::Skippable:
       return "skippable";
@@ -300,7 +302,7 @@ private:
     if (event.remote)
       text += " cta " + (event.remoteCta ? number(*event.remoteCta) : std::string("?"));
     if (event.parity)
-      text += " parity " + toString(*event.parity);
+      text += " parity " + describe(*event.parity);
     if (!event.issued.known)
       text += " issues ? bytes";
     for (const protocol::IssuedBytes &bytes : event.issued.alternatives) {
@@ -310,6 +312,21 @@ private:
                 (bytes.alongN || bytes.alongM ? " multicast" : "");
     }
     return text;
+  }
+
+  static std::string describe(const Parity &parity) {
+    switch (parity.kind) {
+    case Parity::Kind::Constant:
+      return number(parity.offset);
+    case Parity::Kind::Linear:
+      return "(" + number(parity.scale) + " * k + " + number(parity.offset) + ") / " +
+             number(parity.divisor) + " mod 2 of #" + number(parity.loop);
+    case Parity::Kind::Flips:
+      return "flips from " + number(parity.offset) + " in #" + number(parity.loop);
+    case Parity::Kind::Unknown:
+      return "? " + parity.text;
+    }
+    return "?";
   }
 
   const Kernel &kernel;

@@ -47,6 +47,17 @@ struct Condition {
   bool shared = false;  ///< same value in all tasks (launch argument, tile, key)
   bool expected = true;
   std::optional<Bound> positive;
+  std::optional<uint64_t> ctas;  ///< it asks for the CTA's rank: ranks for which it is true
+};
+
+/// Operand of a hand-written mbarrier wait: ((scale * k + offset) / divisor) mod 2 for iteration k of
+/// `loop`, or a carried value that starts at `offset` and flips with every iteration.
+struct Parity {
+  enum class Kind : uint8_t { Constant, Linear, Flips, Unknown };
+  Kind kind = Kind::Unknown;
+  StepId loop = -1;
+  int64_t scale = 0, offset = 0, divisor = 1;
+  std::string text;  ///< of an unknown one
 };
 
 //--- Memory -------------------------------------------------------------------------------------
@@ -80,6 +91,7 @@ struct Access {
   StepId via = -1;
   bool carried = false;  ///< the view came over a loop back edge: the slot of an earlier iteration
   bool remote = false;   ///< in a peer CTA's memory
+  bool inFlight = false; ///< a tensor memory load that only a later wait completes
   LocId loc = -1;
 };
 
@@ -107,7 +119,7 @@ struct Event {
   std::string label;  ///< of a work call; kind of a fence
   bool aux = false;
   bool declared = false;  ///< work without a body
-  bool elected = false;   ///< executed by one thread of each warp
+  bool elected = false;   ///< executed by some threads only: an elected one, or under a thread test
   std::vector<Access> accesses;
   IssuedBytes issued;
   int64_t pending = 0;   ///< groups that may stay in flight
@@ -115,7 +127,7 @@ struct Event {
   std::optional<int64_t> expect;      ///< transaction bytes of a hand-written arrive
   std::optional<int64_t> remoteCta;   ///< rank of the peer that an arrive goes to, if constant
   bool remote = false;                ///< goes to a peer
-  std::optional<Bound> parity;        ///< of a hand-written wait, affine in a loop variable
+  std::optional<Parity> parity;       ///< of a hand-written wait
 };
 
 enum class LoopKind : uint8_t { Domain, Tile, Inner };

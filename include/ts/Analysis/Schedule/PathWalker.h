@@ -88,7 +88,11 @@ public:
     leaves.insert(op);
     for (Operation *parent = op->getParentOp(); parent && parent != task;
          parent = parent->getParentOp())
-      inner.insert(parent);
+      if (inner.insert(parent).second)
+        if (auto guard = dyn_cast<GuardOp>(parent); guard && guard.getKind() == GuardKind::Every)
+          if (Operation *loop = guardedLoop(guard);
+              loop && !llvm::is_contained(periods[loop], int64_t(guard.getPeriod())))
+            periods[loop].push_back(guard.getPeriod());
   }
 
   /// States at the end of the task. False: too many paths, or nested too deeply, to follow all.
@@ -208,15 +212,13 @@ private:
     for (Node node : in) {
       node.path.set(conditions.position(op, GuardKind::First, 1), first);
       node.path.set(conditions.position(op, GuardKind::Last, 1), last);
-      op->walk([&](GuardOp guard) {
-        if (guard.getKind() != GuardKind::Every || guardedLoop(guard) != op)
-          return;
-        int id = conditions.position(op, GuardKind::Every, guard.getPeriod());
-        if (first || guard.getPeriod() == 1)
+      for (int64_t period : periods[op]) {
+        int id = conditions.position(op, GuardKind::Every, period);
+        if (first || period == 1)
           node.path.set(id, true);
         else if (index)
-          node.path.set(id, *index % int64_t(guard.getPeriod()) == 0);
-      });
+          node.path.set(id, *index % period == 0);
+      }
       add(nodes, node);
     }
     regionOf(op, 0, nodes, depth);
@@ -278,6 +280,7 @@ private:
   PathConditions &conditions;
   Visit visit;
   llvm::DenseSet<Operation *> leaves, inner;
+  llvm::DenseMap<Operation *, SmallVector<int64_t, 2>> periods;  ///< of the `every` guards in a loop
   bool gaveUp = false;
 };
 

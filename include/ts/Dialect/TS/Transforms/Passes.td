@@ -52,4 +52,8 @@ def TSFinalizeKernels : Pass<"ts-finalize-kernels", "::mlir::gpu::GPUModuleOp"> 
   let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect"];
 }
 
+def TestPrintSchedule : Pass<"test-print-schedule", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "print the schedule model of each kernel (for tests)";
+}
+
 #endif
