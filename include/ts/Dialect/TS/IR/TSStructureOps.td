@@ -182,7 +182,7 @@ def TS_PipelineGroupOp : TS_Op<"pipeline_group"> {
   }];
   let arguments = (ins StrAttr:$name, TS_GroupModeAttr:$mode, Variadic<TS_ResourceType>:$members);
   let results = (outs TS_ResourceType:$result);
-  let assemblyFormat = "$name $mode `(` $members `)` attr-dict";
+  let assemblyFormat = "$name `` $mode `(` $members `)` attr-dict";
   let hasVerifier = 1;
 }
 

@@ -32,7 +32,7 @@ def TS_InfoOp : TS_Op<"info", [MemoryEffects<[MemRead<TS_ScheduleOrder>]>]> {
   }];
   let arguments = (ins TS_InfoKindAttr:$kind);
   let results = (outs AnyTypeOf<[Index, I32]>:$result);
-  let assemblyFormat = "$kind attr-dict `:` type($result)";
+  let assemblyFormat = "`` $kind attr-dict `:` type($result)";
 }
 
 def TS_ElectOp : TS_Op<"elect", [RecursiveMemoryEffects, SingleBlockImplicitTerminator<"YieldOp">]> {
@@ -64,7 +64,7 @@ def TS_FenceOp : TS_Work<"fence"> {
     ```
   }];
   let arguments = (ins TS_FenceKindAttr:$kind);
-  let assemblyFormat = "$kind attr-dict";
+  let assemblyFormat = "`` $kind attr-dict";
 }
 
 //===-- TMA and bulk copies ------------------------------------------------------------------===//
@@ -108,7 +108,7 @@ def TS_TmaStoreOp : TS_Work<"tma_store", [TS_SingleThread, AttrSizedOperandSegme
   let arguments = (ins AnyMemRef:$src, TS_TensorMapType:$map, Variadic<Index>:$coords,
                        Variadic<Index>:$scatter, OptionalAttr<TS_ReduceKindAttr>:$reduce);
   let assemblyFormat = [{
-    $src `to` $map `[` $coords `]` (`scatter` `(` $scatter^ `)`)? (`reduce` $reduce^)?
+    $src `to` $map `[` $coords `]` (`scatter` `(` $scatter^ `)`)? (`reduce` `` $reduce^)?
     attr-dict `:` type($src) `,` qualified(type($map))
   }];
   let hasVerifier = 1;
