@@ -23,6 +23,9 @@ function(_ts_common target use_mlir)
     add_dependencies(${target} TSIncGen)
     if(TS_ENABLE_PCH AND NOT target STREQUAL ts-pch)
       target_precompile_headers(${target} REUSE_FROM ts-pch)
+      # The header is compiled with -fPIC for the libraries; clang refuses it under a tool's -fPIE.
+      set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+      target_compile_options(${target} PRIVATE -fPIC)
     endif()
   elseif(TS_ENABLE_SANITIZERS)
     target_compile_options(${target} PRIVATE -fsanitize=address,undefined -fno-sanitize-recover=all -g)
@@ -45,6 +48,14 @@ endfunction()
 
 function(ts_add_library name)
   cmake_parse_arguments(ARG "MLIR" "" "PUBLIC" ${ARGN})
+  foreach(f ${ARG_UNPARSED_ARGUMENTS})  # DEV-ONLY
+    if(NOT EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${f} AND NOT IS_ABSOLUTE ${f})  # DEV-ONLY
+      list(REMOVE_ITEM ARG_UNPARSED_ARGUMENTS ${f})  # DEV-ONLY
+    endif()  # DEV-ONLY
+  endforeach()  # DEV-ONLY
+  if(NOT ARG_UNPARSED_ARGUMENTS) # DEV-ONLY
+    set(ARG_UNPARSED_ARGUMENTS ${PROJECT_SOURCE_DIR}/lib/Support/Checks.cpp) # DEV-ONLY
+  endif() # DEV-ONLY
   add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
   _ts_common(${name} ${ARG_MLIR})
   target_link_libraries(${name} PUBLIC ${ARG_PUBLIC})

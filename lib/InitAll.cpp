@@ -42,7 +42,7 @@ void mlir::ts::registerAllTSDialects(DialectRegistry &registry) {
   arith::registerConvertArithToLLVMInterface(registry);
   cf::registerConvertControlFlowToLLVMInterface(registry);
   registerConvertFuncToLLVMInterface(registry);
-  gpu::registerConvertGpuToNVVMInterface(registry);
+  NVVM::registerConvertGpuToNVVMInterface(registry);
   index::registerConvertIndexToLLVMInterface(registry);
   registerConvertMathToLLVMInterface(registry);
   registerConvertMemRefToLLVMInterface(registry);

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The launch manifest of a kernel: what the launcher has to pass and may rely on. Its format is
+// docs/manifest.schema.json; reading it is ts/Runtime/Manifest.
+#include "ScheduleLowering.h"
+
+#include "ts/Dialect/TS/Transforms/Allocation.h"
+
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+using namespace mlir::ts;
+namespace json = llvm::json;
+
+/// Element types under the names the runtime uses ("bf16", "f8e4m3", "i32", "index").
+static std::string typeName(Type type) {
+  if (type.isIndex())
+    return "index";
+  if (isa<Float8E4M3FNType>(type))
+    return "f8e4m3";
+  if (isa<Float8E5M2Type>(type))
+    return "f8e5m2";
+  std::string text;
+  llvm::raw_string_ostream(text) << type;
+  return text;
+}
+
+namespace {
+/// Whether a kernel argument is read and written, over all its uses through views.
+struct Uses {
+  bool read = false, write = false;
+};
+} // namespace
+
+static Uses usesOf(Value value) {
+  Uses uses;
+  SmallVector<Value> work = {value};
+  while (!work.empty()) {
+    Value v = work.pop_back_val();
+    for (OpOperand &use : v.getUses()) {
+      Operation *user = use.getOwner();
+      if (auto store = dyn_cast<TmaStoreOp>(user)) {
+        uses.write = true;
+        uses.read |= store.getReduce().has_value();
+      } else if (isa<TmaLoadOp, TmaPrefetchOp>(user)) {
+        uses.read = true;
+      } else if (auto store = dyn_cast<BulkStoreOp>(user)) {
+        (store.getDst() == v ? uses.write : uses.read) = true;
+      } else if (auto effects = dyn_cast<MemoryEffectOpInterface>(user);
+                 effects && !isa<TSDialect>(user->getDialect())) {
+        uses.write |= effects.getEffectOnValue<MemoryEffects::Write>(v).has_value();
+        uses.read |= effects.getEffectOnValue<MemoryEffects::Read>(v).has_value();
+        if (isa<ViewLikeOpInterface>(user))
+          llvm::append_range(work, user->getResults());
+      } else {
+        uses.read = true;
+      }
+    }
+  }
+  return uses;
+}
+
+static StringRef accessName(Uses uses) {
+  if (uses.write)
+    return uses.read ? "readwrite" : "write";
+  return "read";
+}
+
+static std::string location(Location loc) {
+  if (auto file = loc->findInstanceOf<FileLineColLoc>())
+    return (file.getFilename().getValue() + ":" + Twine(file.getLine()) + ":" +
+            Twine(file.getColumn()))
+        .str();
+  return "";
+}
+
+std::string mlir::ts::manifestOf(KernelOp kernel, int64_t threads) {
+  json::Array args, params, grid, events;
+  json::Object minTrips;
+  auto names = llvm::to_vector(kernel.getArgNames().getAsValueRange<StringAttr>());
+  auto exprs = llvm::to_vector(kernel.getArgExprs().getAsValueRange<StringAttr>());
+  for (auto [i, arg] : llvm::enumerate(kernel.getBody().getArguments())) {
+    StringRef name = names[i];
+    Type type = arg.getType();
+    auto value = [&](const Twine &expr) {
+      params.push_back(json::Object{{"kind", "value"}, {"type", "i64"}, {"value", expr.str()}});
+    };
+    if (auto map = dyn_cast<TensorMapType>(type)) {
+      SmallVector<int64_t> strides(map.getElementStrides());
+      if (strides.empty())
+        strides.assign(map.getRank(), 1);
+      args.push_back(json::Object{{"name", name},
+                                  {"kind", "tensor_map"},
+                                  {"element", typeName(map.getElementType())},
+                                  {"rank", map.getRank()},
+                                  {"box", json::Array(map.getBox())},
+                                  {"swizzle", int64_t(map.getSwizzle())},
+                                  {"interleave", int64_t(map.getInterleave())},
+                                  {"element_strides", json::Array(strides)},
+                                  {"fill", stringifyTensorMapFill(map.getFill())},
+                                  {"l2_promotion", int64_t(map.getL2Promotion())},
+                                  {"access", accessName(usesOf(arg))}});
+      params.push_back(json::Object{{"kind", "tensor_map"}, {"arg", name}});
+    } else if (auto memref = dyn_cast<MemRefType>(type)) {
+      args.push_back(json::Object{
+          {"name", name},
+          {"kind", "buffer"},
+          {"element", typeName(memref.getElementType())},
+          {"rank", memref.getRank()},
+          {"access", accessName(usesOf(arg))},
+          {"align", int64_t(std::max(1u, memref.getElementTypeBitWidth() / 8))}});
+      params.push_back(json::Object{{"kind", "pointer"}, {"arg", name}});
+      for (int64_t d = 0; d < memref.getRank(); ++d)
+        if (memref.isDynamicDim(d))
+          value("dim(" + name + ", " + Twine(d) + ")");
+      SmallVector<int64_t> strides;
+      int64_t offset;
+      (void)memref.getStridesAndOffset(strides, offset);
+      if (!memref.getLayout().isIdentity())
+        for (auto [d, stride] : llvm::enumerate(strides))
+          if (ShapedType::isDynamic(stride))
+            value("stride(" + name + ", " + Twine(d) + ")");
+    } else {
+      json::Object entry{{"name", name}, {"kind", "scalar"}, {"type", typeName(type)}};
+      if (!exprs[i].empty())
+        entry["value"] = exprs[i];
+      args.push_back(std::move(entry));
+      params.push_back(json::Object{{"kind", "value"},
+                                    {"type", type.isIndex() ? "i64" : typeName(type)},
+                                    {"value", name}});
+    }
+    if (kernel.getArgMins()[i])
+      minTrips[name] = kernel.getArgMins()[i];
+  }
+
+  for (StringRef expr : kernel.getGrid().getAsValueRange<StringAttr>())
+    grid.push_back(expr);
+  if (grid.empty()) {
+    // A persistent kernel takes every SM, but no more CTAs than tiles; without a queue, one CTA.
+    std::string tiles;
+    kernel.getBody().walk([&](WorkQueueOp queue) {
+      if (!tiles.empty())
+        return;
+      for (Value count : queue.getTiles()) {
+        std::string text;
+        APInt constant;
+        if (auto arg = dyn_cast<BlockArgument>(count))
+          text = names[arg.getArgNumber()].str();
+        else if (auto op = count.getDefiningOp<arith::ConstantOp>())
+          text = std::to_string(cast<IntegerAttr>(op.getValue()).getInt());
+        tiles += (tiles.empty() ? "" : " * ") + (text.empty() ? "sms()" : text);
+      }
+    });
+    grid.push_back(tiles.empty() ? "1" : "min(" + tiles + ", sms())");
+  }
+  while (grid.size() < 3)
+    grid.push_back("1");
+
+  bool pdl = false;
+  kernel.getBody().walk([&](Operation *op) {
+    pdl |= isa<PdlOp>(op);
+    StringRef what = llvm::TypeSwitch<Operation *, StringRef>(op)
+                         .Case<AcquireOp>([](auto) { return "acquire"; })
+                         .Case<CommitOp>([](auto) { return "commit"; })
+                         .Case<WaitOp>([](auto) { return "wait"; })
+                         .Case<ReleaseOp>([](auto) { return "release"; })
+                         .Default([](Operation *) { return ""; });
+    if (what.empty())
+      return;
+    auto task = op->getParentOfType<TaskOp>();
+    std::string at = location(op->getLoc());
+    events.push_back(json::Object{{"label", at},
+                                  {"op", what},
+                                  {"resource", getResourceName(op->getOperand(0))},
+                                  {"task", task ? task.getName() : StringRef()},
+                                  {"loc", at}});
+  });
+  auto bytes = kernel->getAttrOfType<IntegerAttr>(kSmemBytesAttr);
+  json::Object root{{"name", kernel.getSymName()},
+                    {"arch", kernel.getChip()},
+                    {"args", std::move(args)},
+                    {"params", std::move(params)},
+                    {"grid", std::move(grid)},
+                    {"block", json::Array{threads, 1, 1}},
+                    {"cluster", json::Array(kernel.getCluster())},
+                    {"dynamic_smem", bytes ? bytes.getInt() : 0},
+                    {"pdl", pdl},
+                    {"min_trips", std::move(minTrips)},
+                    {"events", std::move(events)}};
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  os << json::Value(std::move(root));
+  return text;
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The default pipelines. Each pass stands with the reason for its place; what a pass does is in
+// Passes.td.
+#include "ts/Conversion/Pipelines.h"
+#include "ts/Dialect/TS/Transforms/Passes.h"
+
+#include "mlir/Conversion/Passes.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/Transforms/Passes.h"
+#include "mlir/Dialect/MemRef/Transforms/Passes.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace mlir::ts;
+
+void mlir::ts::buildTSVerifyPipeline(OpPassManager &pm, const TSLowerOptions &options) {
+  (void)pm;
+  (void)options;
+}
+
+void mlir::ts::buildTSLowerPipeline(OpPassManager &pm, const TSLowerOptions &options) {
+  buildTSVerifyPipeline(pm, options);
+  OpPassManager &gpuPm = pm.nest<gpu::GPUModuleOp>();
+  gpuPm.addPass(createTSAllocate());
+  // Schedules first: they decide which thread executes which work primitive.
+  gpuPm.addPass(createTSLowerSchedule());
+  gpuPm.addPass(createCanonicalizerPass());
+  gpuPm.addPass(createCSEPass());
+  gpuPm.addPass(createTSLowerWork());
+}
+
+void mlir::ts::buildTSToLLVMPipeline(OpPassManager &pm, const TSLowerOptions &options) {
+  buildTSLowerPipeline(pm, options);
+  OpPassManager &gpuPm = pm.nest<gpu::GPUModuleOp>();
+  // Subviews become offsets before memrefs become descriptors.
+  gpuPm.addPass(memref::createExpandStridedMetadataPass());
+  gpuPm.addPass(createLowerAffinePass());
+  gpuPm.addPass(createCanonicalizerPass());
+  gpuPm.addPass(createConvertVectorToSCFPass());
+  gpuPm.addPass(createSCFToControlFlowPass());
+  // Takes gpu, and through the registered interfaces arith, cf, index, math, memref and vector.
+  ConvertGpuOpsToNVVMOpsOptions toNVVM;
+  gpuPm.addPass(createConvertGpuOpsToNVVMOps(toNVVM));
+  gpuPm.addPass(createReconcileUnrealizedCastsPass());
+  gpuPm.addPass(createTSFinalizeKernels());
+  gpuPm.addPass(createConvertNVVMToLLVMPass());
+  gpuPm.addPass(createCanonicalizerPass());
+  gpuPm.addPass(createCSEPass());
+}
+
+void mlir::ts::registerTSPipelines() {
+  PassPipelineRegistration<TSLowerOptions>("ts-verify", "all checks; changes nothing",
+                                           buildTSVerifyPipeline);
+  PassPipelineRegistration<TSLowerOptions>(
+      "ts-lower", "verify, infer counts, place memory, and lower ts to scf, gpu and nvvm",
+      buildTSLowerPipeline);
+  PassPipelineRegistration<TSLowerOptions>("ts-to-llvm", "ts-lower and on to the llvm dialect",
+                                           buildTSToLLVMPipeline);
+}
