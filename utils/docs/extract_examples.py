@@ -3,7 +3,8 @@
 for `ts-opt --split-input-file`, so that a test parses what the documentation shows.
 
 An example is a whole module, or a fragment: one that starts with `ts.` or `%` is put into a kernel,
-`#` into a module's attributes, `!` into a function type. A block that is not meant to parse is
+`#` into a module's attributes, `!` into a function type. A fragment may use `%A`, a bf16 tensor map
+with boxes of 128x64, as the kernel's argument. A block that is not meant to parse is
 tagged otherwise (``` alone). Each example is preceded by a comment with its file and line.
 """
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
@@ -29,7 +30,10 @@ def wrap(text):
     if start.startswith("ts.kernel"):
         return 'gpu.module @example attributes {ts.chip = "sm_100a"} {\n' + textwrap.indent(text, "  ") + "}\n"
     if start.startswith(("ts.", "%")):
-        return ('gpu.module @example attributes {ts.chip = "sm_100a"} {\n  ts.kernel @example() warps(8) {\n'
+        argument = ""
+        if "%A" in text and not re.search(r"%A\s*=", text):
+            argument = "%A: !ts.tensor_map<?x?xbf16, box = 128x64, swizzle = 128>"
+        return ('gpu.module @example attributes {ts.chip = "sm_100a"} {\n  ts.kernel @example(' + argument + ") warps(8) {\n"
                 + textwrap.indent(text, "    ") + "  }\n}\n")
     if start.startswith("#"):
         return "module attributes {example.attribute = " + text.strip() + "} {}\n"
