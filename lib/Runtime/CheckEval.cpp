@@ -243,7 +243,7 @@ CheckTensor CheckEvaluator::leaf(const HostArray &array, const Selection &select
         bool whole = true;
         for (int64_t row = begin; row < end; ++row) {
           int64_t offset = 0, rest = row;
-          for (size_t d = selection.size() > 0 ? selection.size() - 1 : 0; d-- > 0;) {
+          for (size_t d = selection.empty() ? 0 : selection.size() - 1; d-- > 0;) {
             auto extent = static_cast<int64_t>(selection[d].size());
             offset += selection[d][static_cast<size_t>(rest % extent)] * strides[d];
             rest /= extent;

@@ -158,9 +158,9 @@ public:
     return result;
   }
 
-  ElementType type(const char *key, bool *isIndex = nullptr) {
+  ElementType type(const char *key, bool allowIndex = false) {
     std::string name = string(key);
-    if (isIndex && name == "index")
+    if (allowIndex && name == "index")
       return ElementType::I64;
     std::optional<ElementType> type = parseElementType(name);
     if (!type)
@@ -245,8 +245,7 @@ ManifestArg readArg(Object object) {
   std::string kind = object.string("kind");
   if (kind == "scalar") {
     arg.kind = ManifestArg::Kind::Scalar;
-    bool isIndex;
-    arg.element = object.type("type", &isIndex);
+    arg.element = object.type("type", /*allowIndex=*/true);
     if (object.has("value")) // parsed once all arguments are known
       object.string("value");
     if (object.has("value") && isFloat(arg.element))
@@ -294,8 +293,7 @@ ManifestParam readParam(Object object, const ManifestKernel &kernel) {
   ManifestParam param;
   std::string kind = object.string("kind");
   if (kind == "value") {
-    bool isIndex;
-    param.type = object.type("type", &isIndex);
+    param.type = object.type("type", /*allowIndex=*/true);
     std::string text = object.string("value");
     if (!isFloat(param.type)) {
       param.value = readExpr(object.reader, object.at("value"), text, kernel);
