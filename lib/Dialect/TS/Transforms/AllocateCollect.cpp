@@ -201,6 +201,11 @@ private:
       bool usedByTma = tma.contains({resource, index}) || isTmaFilled(resource);
       align = std::max(alloc.getAlign(), getNaturalAlignment(type, usedByTma));
     }
+    if (!tmem && alloc.getAlign() > kSmemBaseAlignment)
+      builder.report(resource) << "[TS228] allocation '" << resource.getName() << "."
+                               << alloc.getName() << "' asks for alignment " << alloc.getAlign()
+                               << ", but dynamic shared memory itself starts at a multiple of "
+                               << kSmemBaseAlignment << "; ask for at most that";
     Placement &p = builder.plan.placements[add(resource, PlacementKind::Data, resource.getName(),
                                                alloc.getName(), size, stages, align)];
     p.index = index;

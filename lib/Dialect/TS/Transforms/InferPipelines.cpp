@@ -19,46 +19,38 @@ namespace mlir::ts {
 } // namespace mlir::ts
 
 namespace {
-/// Fills one field of a pipeline and says so.
-class Filler {
-public:
-  Filler(Operation *op, StringRef name) : op(op), name(name) {}
+/// What was filled in, for people; silent on request.
+using Say = llvm::function_ref<void(Operation *, const Twine &)>;
 
-  int64_t fill(int64_t declared, const protocol::Expected &expected, StringRef field, int64_t max) {
-    if (declared >= 0)
-      return declared;
-    if (!expected.value) {
-      emitRemark(op->getLoc()) << "left out " << field << " of '" << name
-                               << "', it cannot be inferred: " << expected.derivation;
-      return declared;
-    }
-    // A count that no mbarrier takes is TS215's or TS216's finding; recording it would be invalid.
-    if (*expected.value < 1 || *expected.value > max) {
-      emitRemark(op->getLoc()) << "left out " << field << " of '" << name << "', "
-                               << *expected.value << " is outside 1.." << max << ": "
-                               << expected.derivation;
-      return declared;
-    }
-    emitRemark(op->getLoc()) << "inferred " << field << " = " << *expected.value << " of '" << name
-                             << "': " << expected.derivation;
-    return *expected.value;
+int64_t fill(Operation *op, StringRef name, StringRef field, int64_t declared,
+             const protocol::Expected &expected, Say say) {
+  if (declared >= 0)
+    return declared;
+  if (!expected.value) {
+    say(op,
+        "left out " + field + " of '" + name + "', it cannot be inferred: " + expected.derivation);
+    return declared;
   }
-
-private:
-  Operation *op;
-  StringRef name;
-};
+  // A count that no mbarrier takes is TS215's or TS216's finding; recording it would be invalid.
+  if (*expected.value < 1 || *expected.value > kMaxMbarrierCount) {
+    say(op, "left out " + field + " of '" + name + "', " + Twine(*expected.value) +
+                " is outside 1.." + Twine(kMaxMbarrierCount) + ": " + expected.derivation);
+    return declared;
+  }
+  say(op, "inferred " + field + " = " + Twine(*expected.value) + " of '" + name +
+              "': " + expected.derivation);
+  return *expected.value;
+}
 
 PipelineAttr fillPipeline(Operation *op, StringRef name, PipelineAttr p,
-                          const protocol::ExpectedCounts &counts) {
-  Filler filler(op, name);
+                          const protocol::ExpectedCounts &counts, Say say) {
   int64_t producers =
-      filler.fill(p.getProducerCount(), counts.fullArrivals, "producer_count", kMaxMbarrierCount);
+      fill(op, name, "producer_count", p.getProducerCount(), counts.fullArrivals, say);
   int64_t consumers =
-      filler.fill(p.getConsumerCount(), counts.emptyArrivals, "consumer_count", kMaxMbarrierCount);
+      fill(op, name, "consumer_count", p.getConsumerCount(), counts.emptyArrivals, say);
   int64_t bytes = p.getNumBytes();
   if (protocol::countsBytes(protocol::PipelineType(unsigned(p.getType()))))
-    bytes = filler.fill(bytes, counts.fullBytes, "num_bytes", kMaxMbarrierCount);
+    bytes = fill(op, name, "num_bytes", bytes, counts.fullBytes, say);
   return PipelineAttr::get(op->getContext(), p.getType(), p.getStages(), bytes, producers,
                            consumers, p.getProducerSignal(), p.getConsumerSignal(),
                            p.getConsumerWaitSignal(), p.getAdvanceOnWait(), p.getAdvanceOnAcquire(),
@@ -66,9 +58,9 @@ PipelineAttr fillPipeline(Operation *op, StringRef name, PipelineAttr p,
                            p.getMcast(), p.getCtaLayout());
 }
 
-PipelineAttr defaultQueuePipeline(WorkQueueOp queue) {
-  emitRemark(queue.getLoc()) << "inferred pipeline(clc_fetch_async, stages = "
-                             << kDefaultQueueStages << ") of '" << queue.getName() << "'";
+PipelineAttr defaultQueuePipeline(WorkQueueOp queue, Say say) {
+  say(queue, "inferred pipeline(clc_fetch_async, stages = " + Twine(kDefaultQueueStages) +
+                 ") of '" + queue.getName() + "'");
   return PipelineAttr::get(queue.getContext(), PipelineType::ClcFetchAsync, kDefaultQueueStages, -1,
                            -1, -1, Signalling::All, Signalling::All, std::nullopt, false, false, {},
                            ProducerOp::Thread, -1, {}, {});
@@ -76,7 +68,7 @@ PipelineAttr defaultQueuePipeline(WorkQueueOp queue) {
 
 /// All counts are asked for before anything is written: a filled-in field must not look declared to
 /// the next question.
-void inferPipelines(KernelOp kernel) {
+void inferPipelines(KernelOp kernel, Say say) {
   protocol::ClusterSpec cluster = clusterSpecOf(kernel);
   llvm::MapVector<Operation *, protocol::ExpectedCounts> counts;
   kernel.walk([&](PipelineGroupOp group) {
@@ -101,16 +93,16 @@ void inferPipelines(KernelOp kernel) {
     if (auto resource = dyn_cast<ResourceOp>(op)) {
       if (resource.getPipeline())
         resource.setPipelineAttr(
-            fillPipeline(op, resource.getName(), *resource.getPipeline(), expected));
+            fillPipeline(op, resource.getName(), *resource.getPipeline(), expected, say));
     } else if (auto queue = dyn_cast<WorkQueueOp>(op)) {
       PipelineAttr pipeline =
-          queue.getPipeline() ? *queue.getPipeline() : defaultQueuePipeline(queue);
-      queue.setPipelineAttr(fillPipeline(op, queue.getName(), pipeline, expected));
+          queue.getPipeline() ? *queue.getPipeline() : defaultQueuePipeline(queue, say);
+      queue.setPipelineAttr(fillPipeline(op, queue.getName(), pipeline, expected, say));
     }
   }
 }
 
-bool inferWarps(KernelOp kernel) {
+bool inferWarps(KernelOp kernel, Say say) {
   kernel->removeDiscardableAttr(kLaunchWarpsAttr);
   kernel->removeDiscardableAttr(kRegistersAttr);
   WarpPlan plan = planWarps(kernel);
@@ -119,9 +111,9 @@ bool inferWarps(KernelOp kernel) {
   Builder b(kernel.getContext());
   kernel->setDiscardableAttr(kLaunchWarpsAttr, b.getI64IntegerAttr(plan.launchWarps));
   if (plan.launchWarps != int64_t(kernel.getNumWarps()))
-    emitRemark(kernel.getLoc()) << "launches " << plan.launchWarps << " warps for the "
-                                << kernel.getNumWarps() << " of kernel '" << kernel.getSymName()
-                                << "', so that every warpgroup is whole";
+    say(kernel, "launches " + Twine(plan.launchWarps) + " warps for the " +
+                    Twine(kernel.getNumWarps()) + " of kernel '" + kernel.getSymName() +
+                    "', so that every warpgroup is whole");
   if (plan.registers.empty())
     return true;
   kernel->setDiscardableAttr(kRegistersAttr, b.getDenseI64ArrayAttr(plan.registers));
@@ -130,19 +122,25 @@ bool inferWarps(KernelOp kernel) {
       int64_t begin = task.getFirstWarp(), end = begin + int64_t(task.getNumWarps());
       int64_t own = task.getRegisters() ? int64_t(*task.getRegisters()) : 0;
       if (begin < int64_t(group + 1) * 4 && end > int64_t(group) * 4 && own != budget)
-        emitRemark(task.getLoc()) << "task '" << task.getName() << "' gets the " << budget
-                                  << " registers of warpgroup " << group
-                                  << ": one setmaxnreg holds for all four warps";
+        say(task, "task '" + task.getName() + "' gets the " + Twine(budget) +
+                      " registers of warpgroup " + Twine(group) +
+                      ": one setmaxnreg holds for all four warps");
     }
   return true;
 }
 
 struct InferPipelinesPass : mlir::ts::impl::TSInferPipelinesBase<InferPipelinesPass> {
+  using TSInferPipelinesBase::TSInferPipelinesBase;
+
   void runOnOperation() override {
+    auto say = [&](Operation *op, const Twine &text) {
+      if (remarks)
+        emitRemark(op->getLoc()) << text;
+    };
     bool valid = true;
     getOperation().walk([&](KernelOp kernel) {
-      inferPipelines(kernel);
-      valid &= inferWarps(kernel);
+      inferPipelines(kernel, say);
+      valid &= inferWarps(kernel, say);
     });
     if (!valid)
       signalPassFailure();

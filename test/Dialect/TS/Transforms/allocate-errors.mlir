@@ -95,6 +95,8 @@ gpu.module @m attributes {ts.chip = "sm_100a"} {
     %a = ts.resource "a" smem(x: memref<8x64xbf16, #ts.smem<128>> at 512)
     // expected-error @+1 {{[TS228] allocation 'b.x' is pinned at 4112, which is no multiple of 32 bytes, the alignment that its 'align' asks for; pin it at 4096 or 4128}}
     %b = ts.resource "b" smem(x: memref<1xf32> align 32 at 4112)
+    // expected-error @+1 {{[TS228] allocation 'd.x' asks for alignment 2048, but dynamic shared memory itself starts at a multiple of 1024; ask for at most that}}
+    %d = ts.resource "d" smem(x: memref<1xf32> align 2048)
     // expected-error @+1 {{[TS228] allocation 'c.x' is pinned at 3, which is no multiple of 4 columns}}
     %c = ts.resource "c" tmem(x: memref<128x1xf32> at 3)
   }

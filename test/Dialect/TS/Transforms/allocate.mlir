@@ -42,22 +42,22 @@ gpu.module @m attributes {ts.chip = "sm_100a"} {
   // CHECK-LABEL: ts.kernel @alignment
   ts.kernel @alignment(%map: !ts.tensor_map<?xf32, box = 4>) warps(2) {
     // CHECK: "s64"
-    // CHECK-SAME: ts.offsets = array<i64: 2560>
+    // CHECK-SAME: ts.offsets = array<i64: 1536>
     %s64 = ts.resource "s64" smem(x: memref<1x32xbf16, #ts.smem<64>>)
     // CHECK: "s32"
-    // CHECK-SAME: ts.offsets = array<i64: 2304>
+    // CHECK-SAME: ts.offsets = array<i64: 1280>
     %s32 = ts.resource "s32" smem(x: memref<1x16xbf16, #ts.smem<32>>)
-    // The tensor copy in a body makes 'staged' 128; and gaps are filled: user.x ends at 2052.
+    // The tensor copy in a body makes 'staged' 128; and gaps are filled: user.x ends at 1028.
     // CHECK: "plain"
-    // CHECK-SAME: ts.offsets = array<i64: 2064>
+    // CHECK-SAME: ts.offsets = array<i64: 1040>
     %plain = ts.resource "plain" smem(x: memref<1xf32>)
     // CHECK: "staged"
-    // CHECK-SAME: ts.offsets = array<i64: 2176>
+    // CHECK-SAME: ts.offsets = array<i64: 1152>
     %staged = ts.resource "staged" smem(x: memref<4xf32>)
     // Stages are padded to the alignment, the last one is not.
     // CHECK: "user"
-    // CHECK-SAME: ts.offsets = array<i64: 0, 2080>, ts.strides = array<i64: 2048, 0>
-    %user = ts.resource "user" smem(x: memref<1xf32> align 2048, y: memref<1xf32> unstaged)
+    // CHECK-SAME: ts.offsets = array<i64: 0, 1056>, ts.strides = array<i64: 1024, 0>
+    %user = ts.resource "user" smem(x: memref<1xf32> align 1024, y: memref<1xf32> unstaged)
               pipeline(async_async, stages = 2)
     ts.task "store" warps(0, 1) reads(%staged) {
       ts.consume %staged "store" (%x) {

@@ -1,7 +1,9 @@
-// RUN: ts-opt %s --pass-pipeline='builtin.module(gpu.module(ts-infer-pipelines))' 2>/dev/null | FileCheck %s
+// RUN: ts-opt %s --pass-pipeline="builtin.module(gpu.module(ts-infer-pipelines{remarks=false}))" 2>&1 | FileCheck %s
 // RUN: ts-opt %s --pass-pipeline='builtin.module(gpu.module(ts-infer-pipelines,ts-infer-pipelines))' 2>/dev/null | FileCheck %s
 // RUN: ts-opt %s --pass-pipeline='builtin.module(gpu.module(ts-infer-pipelines))' --verify-diagnostics -o /dev/null
+// RUN: ts-opt %s --pass-pipeline="builtin.module(gpu.module(ts-infer-pipelines{remarks=false}))" 2>&1 | FileCheck %s --check-prefix=QUIET
 // What pipelines leave out, from the protocol table.
+// QUIET-NOT: remark:
 
 gpu.module @m attributes {ts.chip = "sm_100a"} {
   // CHECK-LABEL: ts.kernel @gemm

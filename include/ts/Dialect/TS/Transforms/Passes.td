@@ -30,6 +30,7 @@ def TSInferPipelines : Pass<"ts-infer-pipelines", "::mlir::gpu::GPUModuleOp"> {
     into the `#ts.pipeline`; the kernel gets `ts.launch_warps` and, where a task asks for registers,
     `ts.registers`. A remark says what was filled in and how it comes about.
   }];
+  let options = [Option<"remarks", "remarks", "bool", "true", "say what was filled in">];
 }
 
 def TSAllocate : Pass<"ts-allocate", "::mlir::gpu::GPUModuleOp"> {
