@@ -21,7 +21,7 @@ struct TypeInfo {
 constexpr TypeInfo infos[] = {
     {ElementType::F64, "f64", 8},         {ElementType::F32, "f32", 4},
     {ElementType::F16, "f16", 2},         {ElementType::BF16, "bf16", 2},
-    {ElementType::F8E4M3, "f8E4M3FN", 1}, {ElementType::F8E5M2, "f8E5M2", 1},
+    {ElementType::F8E4M3, "f8e4m3", 1}, {ElementType::F8E5M2, "f8e5m2", 1},
     {ElementType::I64, "i64", 8},         {ElementType::I32, "i32", 4},
     {ElementType::I16, "i16", 2},         {ElementType::I8, "i8", 1},
     {ElementType::U64, "ui64", 8},        {ElementType::U32, "ui32", 4},
@@ -34,7 +34,7 @@ struct FloatFormat {
   int minExponent; // of the smallest normal number, as a power of two
   int maxExponent; // of the largest finite number
   double maxFinite;
-  bool hasInfinity; // f8E4M3FN has none: its largest exponent holds numbers and a single NaN
+  bool hasInfinity; // f8e4m3 has none: its largest exponent holds numbers and a single NaN
 };
 
 FloatFormat formatOf(ElementType type) {

@@ -112,6 +112,16 @@ private:
   std::map<std::string, std::optional<ScalarValue>> values;
 };
 
+/// Whether some parameter passes a stride of the array, so that the kernel can follow padded rows.
+bool passesStrides(const ManifestKernel &kernel, const std::string &array) {
+  for (const ManifestParam &param : kernel.params)
+    if (param.value)
+      for (const LaunchExpr::Reference &ref : param.value->references())
+        if (ref.kind == LaunchExpr::Reference::Kind::Stride && ref.name == array)
+          return true;
+  return false;
+}
+
 Status checkArrays(const ManifestKernel &kernel, const LaunchInputs &inputs) {
   for (const ManifestArg &arg : kernel.args) {
     if (!arg.isArray())
@@ -124,6 +134,10 @@ Status checkArrays(const ManifestKernel &kernel, const LaunchInputs &inputs) {
     if (layout.rank() != arg.rank)
       return Error{"array '" + arg.name + "' is " + shapeText(layout.shape) + ", but '" +
                    kernel.name + "' takes an array of rank " + std::to_string(arg.rank)};
+    if (arg.kind == ManifestArg::Kind::Buffer && layout.elementCount() > 0 &&
+        layout.strides != contiguousStrides(layout.shape) && !passesStrides(kernel, arg.name))
+      return Error{"array '" + arg.name + "' has gaps between its rows, but '" + kernel.name +
+                   "' takes it without: no parameter passes its strides"};
     if (arg.kind == ManifestArg::Kind::Buffer && layout.offsetBytes % arg.align != 0)
       return Error{"array '" + arg.name + "' begins " + std::to_string(layout.offsetBytes) +
                    " bytes after an aligned address, but '" + kernel.name +

@@ -258,10 +258,10 @@ ManifestArg readArg(Object object) {
     object.fail("kind", "expected 'tensor_map', 'buffer' or 'scalar', found '" + kind + "'");
   arg.element = object.type("element");
   std::string access = object.string("access");
-  if (access == "write" || access == "read_write")
+  if (access == "write" || access == "readwrite")
     arg.access = access == "write" ? Access::Write : Access::ReadWrite;
   else if (access != "read")
-    object.fail("access", "expected 'read', 'write' or 'read_write', found '" + access + "'");
+    object.fail("access", "expected 'read', 'write' or 'readwrite', found '" + access + "'");
   if (arg.kind == ManifestArg::Kind::Buffer) {
     arg.rank = object.integer("rank", 0, 8);
     arg.align = object.integerOr("align", 1, 4096, elementSize(arg.element));

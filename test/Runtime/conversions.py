@@ -49,7 +49,7 @@ def encoder(width, fraction, bias, infinities):
 
 
 TYPES = {"bf16": (16, 7, 127, True, "V2"), "f16": (16, 10, 15, True, "f2"),
-         "f8E4M3FN": (8, 3, 7, False, "u1"), "f8E5M2": (8, 2, 15, True, "u1")}
+         "f8e4m3": (8, 3, 7, False, "u1"), "f8e5m2": (8, 2, 15, True, "u1")}
 
 tool = Tool(sys.argv[1], sys.argv[2])
 for name, (width, fraction, bias, infinities, code) in TYPES.items():

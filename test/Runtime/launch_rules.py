@@ -92,6 +92,7 @@ for args, message in [
     (["--array", "X=3000", "--scalar", "alpha"], "ts-run: error: --scalar alpha: expected NAME=VALUE"),
     (["--array", "X=3000", "--scalar", "alpha=1", "--scalar", "alpha=2"], "ts-run: error: --scalar alpha=2: 'alpha' is given twice"),
     (["--array", "X=3000:offset=4", "--scalar", "alpha=1"], RULE + "array 'X' begins 4 bytes after an aligned address, but 'scale' needs it aligned to 16 bytes"),
+    (["--array", "X=3000:stride0=2", "--scalar", "alpha=1"], RULE + "array 'X' has gaps between its rows, but 'scale' takes it without: no parameter passes its strides"),
     (["--array", "X=1000", "--scalar", "alpha=1"], RULE + "'steps' is 1, but 'scale' is only right for 2 or more"),
 ]:
     rc, out, err = tool.run(*SCALE, *args)

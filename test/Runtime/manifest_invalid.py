@@ -67,7 +67,7 @@ CASES = [
     (A + ("l2_promotion",), 32, "kernels[0].args[0].l2_promotion: expected one of 0, 64, 128, 256, found 32"),
     (A + ("element_strides",), [1, 9], "kernels[0].args[0].element_strides[1]: is 9, expected 1 to 8"),
     (A + ("fill",), "one", "kernels[0].args[0].fill: expected 'zero' or 'nan', found 'one'"),
-    (A + ("access",), "all", "kernels[0].args[0].access: expected 'read', 'write' or 'read_write', found 'all'"),
+    (A + ("access",), "all", "kernels[0].args[0].access: expected 'read', 'write' or 'readwrite', found 'all'"),
     (A + ("align",), 16, "kernels[0].args[0].align: is no field of manifest version 1"),
     (A + ("name",), "B", "kernels[0].args[1].name: 'B' is there twice"),
     (K + ("args", 3, "type"), "f32", "kernels[0].args[3].value: only integer scalars can be derived"),

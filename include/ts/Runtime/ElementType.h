@@ -29,7 +29,7 @@ enum class ElementType {
   U8,
 };
 
-/// MLIR's spelling: f32, bf16, f8E4M3FN, i32, ui8, ...; signless integers count as signed.
+/// As manifests spell them: f32, bf16, f8e4m3, i32, ui8, ...; signless integers count as signed.
 std::optional<ElementType> parseElementType(std::string_view name);
 const char *elementTypeName(ElementType type);
 
@@ -41,7 +41,7 @@ bool isSigned(ElementType type);
 double loadElement(ElementType type, const void *from);
 
 /// Rounds `value` to the type and writes it to `to`. Integers saturate; a NaN becomes zero there.
-/// Floating types overflow to infinity, f8E4M3FN (which has none) to NaN.
+/// Floating types overflow to infinity, f8e4m3 (which has none) to NaN.
 void storeElement(ElementType type, void *to, double value);
 
 /// What storing and loading makes of `value`.
