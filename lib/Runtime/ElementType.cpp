@@ -19,13 +19,13 @@ struct TypeInfo {
   int size;
 };
 constexpr TypeInfo infos[] = {
-    {ElementType::F64, "f64", 8},         {ElementType::F32, "f32", 4},
-    {ElementType::F16, "f16", 2},         {ElementType::BF16, "bf16", 2},
+    {ElementType::F64, "f64", 8},       {ElementType::F32, "f32", 4},
+    {ElementType::F16, "f16", 2},       {ElementType::BF16, "bf16", 2},
     {ElementType::F8E4M3, "f8e4m3", 1}, {ElementType::F8E5M2, "f8e5m2", 1},
-    {ElementType::I64, "i64", 8},         {ElementType::I32, "i32", 4},
-    {ElementType::I16, "i16", 2},         {ElementType::I8, "i8", 1},
-    {ElementType::U64, "ui64", 8},        {ElementType::U32, "ui32", 4},
-    {ElementType::U16, "ui16", 2},        {ElementType::U8, "ui8", 1},
+    {ElementType::I64, "i64", 8},       {ElementType::I32, "i32", 4},
+    {ElementType::I16, "i16", 2},       {ElementType::I8, "i8", 1},
+    {ElementType::U64, "ui64", 8},      {ElementType::U32, "ui32", 4},
+    {ElementType::U16, "ui16", 2},      {ElementType::U8, "ui8", 1},
 };
 
 /// A binary floating format: sign, exponent field, fraction field.
