@@ -1,10 +1,12 @@
-// D = A for a row-major f32 matrix of any shape: four warps fill a double-buffered tile with plain
+// D = A for a row-major f32 matrix of any shape and row stride: four warps fill a double-buffered tile with plain
 // loads and stores, four others empty it. The smallest complete kernel: one async_async pipeline.
 //
 //   ts-compile examples/copy_threads.mlir --arch=sm_90a -o copy.ptx
 //   ts-run copy.ptx --array A=100x300 --array D=100x300 --check 'D = A'
+!matrix = memref<?x?xf32, strided<[?, 1]>>
+
 gpu.module @copy attributes {ts.chip = "sm_90a"} {
-  ts.kernel @copy_threads(%A: memref<?x?xf32>, %D: memref<?x?xf32>,
+  ts.kernel @copy_threads(%A: !matrix, %D: !matrix,
                           %rows: index = dim(%A, 0), %cols: index = dim(%A, 1),
                           %tiles_m: index = ceildiv(dim(%A, 0), 32),
                           %tiles_n: index = ceildiv(dim(%A, 1), 128)) warps(8) {
@@ -36,7 +38,7 @@ gpu.module @copy attributes {ts.chip = "sm_90a"} {
             %row_in = arith.cmpi slt, %row, %rows : index
             %in = arith.andi %row_in, %col_in : i1
             scf.if %in {
-              %v = memref.load %A[%row, %col] : memref<?x?xf32>
+              %v = memref.load %A[%row, %col] : !matrix
               memref.store %v, %x[%r, %t] : memref<32x128xf32, #ts.smem>
             }
           }
@@ -64,7 +66,7 @@ gpu.module @copy attributes {ts.chip = "sm_90a"} {
             %in = arith.andi %row_in, %col_in : i1
             scf.if %in {
               %v = memref.load %x[%r, %t] : memref<32x128xf32, #ts.smem>
-              memref.store %v, %D[%row, %col] : memref<?x?xf32>
+              memref.store %v, %D[%row, %col] : !matrix
             }
           }
         }

@@ -23,6 +23,8 @@ void mlir::ts::buildTSVerifyPipeline(OpPassManager &pm, const TSLowerOptions &op
 void mlir::ts::buildTSLowerPipeline(OpPassManager &pm, const TSLowerOptions &options) {
   buildTSVerifyPipeline(pm, options);
   OpPassManager &gpuPm = pm.nest<gpu::GPUModuleOp>();
+  // Counts first: they say how many barriers there are and what to initialise them with.
+  gpuPm.addPass(createTSInferPipelines());
   gpuPm.addPass(createTSAllocate());
   // Schedules first: they decide which thread executes which work primitive.
   gpuPm.addPass(createTSLowerSchedule());
