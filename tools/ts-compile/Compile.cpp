@@ -124,7 +124,7 @@ Status Compilation::openFiles() {
   };
   Status status = open(options.output, output);
   bool launchable = options.emit == Emit::PTX || options.emit == Emit::Cubin;
-  if (status != Status::Ok || options.output == "-" || !launchable)
+  if (status != Status::Ok || !output->isFile() || !launchable)
     return status;
   SmallString<256> path(options.output);
   sys::path::replace_extension(path, ".json");

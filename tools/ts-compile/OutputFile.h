@@ -16,6 +16,9 @@ public:
   /// `path` may be "-" for standard output.
   static llvm::Expected<OutputFile> open(llvm::StringRef path);
 
+  /// Whether this is a file, so that another one can stand beside it.
+  bool isFile() const { return temporary.has_value(); }
+
   /// Writes everything; may be called once.
   llvm::Error commit(llvm::StringRef contents);
 

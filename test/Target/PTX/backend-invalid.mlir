@@ -4,7 +4,7 @@
 // RUN: not ts-compile %t/select.mlir --arch=sm_90a --no-line-info -o - 2>&1 | FileCheck %s --check-prefix=SELECT
 // RUN: ts-compile %t/select.mlir --arch=sm_100f -o - 2>&1 | FileCheck %s --check-prefix=SELECT-OK
 // RUN: not ts-compile %t/scope.mlir --arch=sm_90a -o - 2>&1 | FileCheck %s --check-prefix=SCOPE
-// RUN: not ts-compile %t/double.mlir --arch=sm_90a -o - 2>&1 | FileCheck %s --check-prefix=DOUBLE
+// RUN: not ts-compile %t/quad.mlir --arch=sm_90a -o - 2>&1 | FileCheck %s --check-prefix=QUAD
 // RUN: not ts-compile %t/wgmma.mlir --arch=sm_100a -o - 2>&1 | FileCheck %s --check-prefix=WGMMA
 // RUN: not ts-compile %t/tcgen05.mlir --arch=sm_120a -o - 2>&1 | FileCheck %s --check-prefix=TCGEN05
 // RUN: not ts-compile %t/tcgen05-asm.mlir --arch=sm_90a -o - 2>&1 | FileCheck %s --check-prefix=TCGEN05
@@ -38,14 +38,12 @@ gpu.module @m {
   }
 }
 
-//--- double.mlir
-// DOUBLE: double.mlir:6:10: error: [TS402] LLVM gave up while it was selecting instructions for sm_90a: Cannot select
-
+//--- quad.mlir
+// QUAD: quad.mlir:2:1: error: [TS402] LLVM gave up while it was selecting instructions for sm_90a: unsupported library call operation
 gpu.module @m {
-  llvm.func @k(%p: !llvm.ptr<1>, %x: f64) attributes {nvvm.kernel} {
-    %c = llvm.mlir.constant(1.0 : f64) : f64
-    %r = llvm.intr.exp2(%x) : (f64) -> f64
-    llvm.store %r, %p : f64, !llvm.ptr<1>
+  llvm.func @k(%p: !llvm.ptr<1>, %x: f128) attributes {nvvm.kernel} {
+    %r = llvm.fmul %x, %x : f128
+    llvm.store %r, %p : f128, !llvm.ptr<1>
     llvm.return
   }
 }

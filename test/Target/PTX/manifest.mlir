@@ -2,6 +2,9 @@
 // RUN: split-file %s %t
 // RUN: ts-compile %t/good.mlir --arch=sm_90a -o %t/good.ptx
 // RUN: FileCheck %s --check-prefix=GOOD --input-file=%t/good.json
+// A device has no folder for a manifest.
+// RUN: ts-compile %t/good.mlir --arch=sm_90a --emit=ptx -o /dev/null
+// RUN: not ls /dev/null.json
 // RUN: not ts-compile %t/count.mlir --arch=sm_90a -o %t/count.ptx 2>&1 | FileCheck %s --check-prefix=COUNT
 // RUN: not ts-compile %t/name.mlir --arch=sm_90a -o %t/name.ptx 2>&1 | FileCheck %s --check-prefix=NAME
 // RUN: not ts-compile %t/text.mlir --arch=sm_90a -o %t/text.ptx 2>&1 | FileCheck %s --check-prefix=TEXT
