@@ -10,6 +10,7 @@
 #include "llvm/IR/Intrinsics.h"
 #include "llvm/IR/Operator.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/Path.h"
 
 using namespace llvm;
 using namespace mlir::ts;
@@ -44,7 +45,9 @@ static CallSite siteOf(const Instruction &instruction) {
   site.function = instruction.getFunction()->getName();
   if (const DILocation *location = instruction.getDebugLoc().get()) {
     // The innermost location is where the op stands; inlinedAt would name the helper's caller.
-    site.file = location->getFilename();
+    SmallString<128> path(location->getDirectory());
+    sys::path::append(path, location->getFilename());
+    site.file = path.str();
     site.line = location->getLine();
     site.column = location->getColumn();
   }
@@ -129,11 +132,15 @@ bool mlir::ts::checkDeviceIR(const Module &module, const Chip &chip, ReportFn re
         function.getName() == "vprintf")
       continue;
     good = false;
-    report(
-        firstUse(function),
-        formatv("{0}function '{1}' is called and nobody defines it: no device library is linked; "
-                "define it in the gpu.module or use an op that needs no library",
-                ::ts::checkPrefix(::ts::CheckId::TS408), function.getName()));
+    const char *text =
+        function.getName().starts_with("__nv_")
+            ? "{0}'{1}' of CUDA's device library is called, and no device library is linked: use "
+              "an "
+              "op with an instruction of its own (nvvm, or llvm.call_intrinsic of llvm.nvvm.*) or "
+              "define the function in the gpu.module"
+            : "{0}function '{1}' is called and nobody defines it; define it in the gpu.module";
+    report(firstUse(function),
+           formatv(text, ::ts::checkPrefix(::ts::CheckId::TS408), function.getName()));
   }
   for (const GlobalVariable &global : module.globals()) {
     if (!global.isDeclaration() || global.use_empty() ||

@@ -10,6 +10,7 @@
 // RUN: not ts-compile %t/tcgen05-asm.mlir --arch=sm_90a -o - 2>&1 | FileCheck %s --check-prefix=TCGEN05
 // RUN: not ts-compile %t/pointer.mlir --arch=sm_100a -o - 2>&1 | FileCheck %s --check-prefix=POINTER
 // RUN: not ts-compile %t/extern.mlir --arch=sm_90a -o - 2>&1 | FileCheck %s --check-prefix=EXTERN
+// RUN: not ts-compile %t/library.mlir --arch=sm_90a -o - 2>&1 | FileCheck %s --check-prefix=LIBRARY
 // RUN: not ts-compile %t/exp.mlir --arch=sm_90a -o - 2>&1 | FileCheck %s --check-prefix=EXP
 // RUN: not ts-compile %t/global.mlir --arch=sm_90a -o - 2>&1 | FileCheck %s --check-prefix=GLOBAL
 // RUN: ts-compile %t/printf.mlir --arch=sm_90a -o - 2>&1 | FileCheck %s --check-prefix=PRINTF
@@ -86,13 +87,26 @@ gpu.module @m {
 }
 
 //--- extern.mlir
-// EXTERN: extern.mlir:5:10: error: [TS408] function '__nv_expf' is called and nobody defines it: no device library is linked; define it in the gpu.module or use an op that needs no library
+// EXTERN: extern.mlir:5:10: error: [TS408] function 'helper' is called and nobody defines it; define it in the gpu.module
 gpu.module @m {
-  llvm.func @__nv_expf(f32) -> f32
+  llvm.func @helper(f32) -> f32
   llvm.func @k(%p: !llvm.ptr<1>, %f: f32) attributes {nvvm.kernel} {
-    %r = llvm.call @__nv_expf(%f) : (f32) -> f32
+    %r = llvm.call @helper(%f) : (f32) -> f32
     llvm.store %r, %p : f32, !llvm.ptr<1>
     llvm.return
+  }
+}
+
+//--- library.mlir
+// The whole path is there, so that the line of the source can be shown.
+// LIBRARY: {{.+[/]}}library.mlir:7:10: error: [TS408] '__nv_expf' of CUDA's device library is called, and no device library is linked: use an op with an instruction of its own (nvvm, or llvm.call_intrinsic of llvm.nvvm.*) or define the function in the gpu.module
+// LIBRARY-NEXT: math.exp
+gpu.module @m {
+  gpu.func @k(%p: memref<1xf32>, %f: f32) kernel {
+    %c = arith.constant 0 : index
+    %r = math.exp %f : f32
+    memref.store %r, %p[%c] : memref<1xf32>
+    gpu.return
   }
 }
 
@@ -100,7 +114,7 @@ gpu.module @m {
 // EXP: exp.mlir:4:10: error: [TS408] 'llvm.exp.f32' needs a device library and none is linked; use exp2 of the scaled argument
 gpu.module @m {
   llvm.func @k(%p: !llvm.ptr<1>, %f: f32) attributes {nvvm.kernel} {
-    %r = llvm.intr.exp(%f) : (f32) -> f32
+    %r = llvm.call_intrinsic "llvm.exp.f32"(%f) : (f32) -> f32
     llvm.store %r, %p : f32, !llvm.ptr<1>
     llvm.return
   }
