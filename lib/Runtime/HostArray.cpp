@@ -161,17 +161,21 @@ int64_t HostArray::countPoisoned(int64_t &first) const {
   return count;
 }
 
-int64_t HostArray::countStrayWrites(int64_t &where) const {
+int64_t HostArray::countStrayWrites(int64_t &where, int64_t rowChunk) const {
   // Marking the elements costs a second image, but needs no assumption about the strides.
   std::vector<uint8_t> isElement(bytes.size(), 0);
   int64_t size = elementSize(elementType), inner = rowLength(), count = 0;
   int64_t step = size * (arrayLayout.shape.empty() ? 1 : arrayLayout.strides.back());
   forEachRow([&](int64_t, int64_t offset) {
-    if (step == size)
-      std::memset(&isElement[offset], 1, static_cast<size_t>(size * inner));
-    else
+    if (step == size) {
+      // Rows start on a chunk where chunks matter, so their ends round up from there.
+      int64_t length = (size * inner + rowChunk - 1) / rowChunk * rowChunk;
+      length = std::min(length, static_cast<int64_t>(bytes.size()) - offset);
+      std::memset(&isElement[offset], 1, static_cast<size_t>(length));
+    } else {
       for (int64_t i = 0; i < inner; ++i)
         std::memset(&isElement[offset + i * step], 1, static_cast<size_t>(size));
+    }
   });
   for (size_t i = 0; i < bytes.size(); ++i)
     if (!isElement[i] && bytes[i] != poisonByte && count++ == 0)

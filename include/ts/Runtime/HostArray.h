@@ -65,8 +65,9 @@ public:
   int64_t countPoisoned(int64_t &first) const;
 
   /// The number of bytes outside the elements that are not poison any more; `where` is the distance
-  /// of the first of them from the first element.
-  int64_t countStrayWrites(int64_t &where) const;
+  /// of the first of them from the first element. With `rowChunk`, the tail of a row up to the next
+  /// multiple of that many bytes may be written: TMA stores whole 16-byte chunks (docs/running.md).
+  int64_t countStrayWrites(int64_t &where, int64_t rowChunk = 1) const;
 
 private:
   HostArray() = default;
