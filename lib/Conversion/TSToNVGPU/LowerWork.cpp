@@ -39,8 +39,10 @@ static LogicalResult lower(Operation *op, bool fence, bool &lowered) {
       .Case([&](WgmmaOp work) { return lowerOp(work, fence); })
       .Default([&](Operation *other) -> LogicalResult {
         FailureOr<bool> access = lowerSwizzledAccess(other);
-        lowered = succeeded(access) && *access;
-        return failed(access) ? failure() : checkSwizzledUse(other);
+        if (failed(access))
+          return failure();
+        lowered = *access;
+        return lowered ? success() : checkSwizzledUse(other);
       });
 }
 

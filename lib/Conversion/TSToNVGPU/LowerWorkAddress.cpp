@@ -184,6 +184,32 @@ static int64_t getKnownMultiple(Value value, unsigned depth = 0) {
   return 1;
 }
 
+/// A number of elements that the start of `view` is certainly a multiple of, counted from the start
+/// of its allocation, which is aligned to the repeat of its swizzle.
+static int64_t getStartMultiple(Value view) {
+  if (Value source = getSameAddress(view))
+    return getStartMultiple(source);
+  auto type = cast<MemRefType>(view.getType());
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  auto subview = view.getDefiningOp<memref::SubViewOp>();
+  if (!subview)
+    return succeeded(type.getStridesAndOffset(strides, offset)) && !ShapedType::isDynamic(offset)
+               ? offset
+               : 1;
+  int64_t multiple = getStartMultiple(subview.getSource());
+  if (failed(subview.getSourceType().getStridesAndOffset(strides, offset)))
+    return 1;
+  for (auto [position, stride] : llvm::zip_equal(subview.getMixedOffsets(), strides)) {
+    if (ShapedType::isDynamic(stride))
+      return 1;
+    std::optional<int64_t> constant = getConstantIntValue(position);
+    int64_t steps = constant ? *constant : getKnownMultiple(cast<Value>(position));
+    multiple = std::gcd(multiple, steps * stride);
+  }
+  return multiple;
+}
+
 namespace {
 /// One access of a memref or vector op.
 struct Access {
@@ -223,7 +249,8 @@ FailureOr<bool> mlir::ts::lowerSwizzledAccess(Operation *op) {
                            << "; load bytes and convert, or use ts.ldmatrix";
   // Chunks of 16 bytes move as a whole; an access that may straddle them is split.
   int64_t count = vector ? vector.getNumElements() : 1, bytes = bits / 8;
-  int64_t multiple = access->indices.empty() ? 1 : getKnownMultiple(access->indices.back());
+  int64_t multiple = std::gcd(access->indices.empty() ? 1 : getKnownMultiple(access->indices.back()),
+                              getStartMultiple(access->memory));
   int64_t unit = 1;
   while (unit * 2 * bytes <= kCoreMatrixRowBytes && count % (unit * 2) == 0 && multiple % (unit * 2) == 0)
     unit *= 2;
