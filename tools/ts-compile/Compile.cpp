@@ -12,6 +12,7 @@
 #include "ts/Conversion/Pipelines.h"
 #include "ts/InitAll.h"
 #include "ts/Support/Checks.h"
+#include "ts/Support/Nesting.h"
 #include "ts/Target/PTX/DeviceModule.h"
 #include "ts/Target/PTX/Manifest.h"
 #include "llvm/ADT/SmallString.h"
@@ -112,6 +113,14 @@ Status Compilation::openFiles() {
   ErrorOr<std::unique_ptr<MemoryBuffer>> input = MemoryBuffer::getFileOrSTDIN(options.input);
   if (!input)
     return environmentError("cannot read '" + options.input + "': " + input.getError().message());
+  // Upstream's parser recurses; refuse what would end in a stack overflow.
+  if (!(*input)->getBuffer().starts_with("ML\xefR"))
+    if (auto place = ::ts::findTooDeep((*input)->getBuffer())) {
+      errs() << options.input << ':' << place->line << ':' << place->column
+             << ": error: brackets are nested more than " << ::ts::kMaxNesting
+             << " deep; no program needs that\n";
+      return Status::Error;
+    }
   sources.AddNewSourceBuffer(std::move(*input), SMLoc());
   if (options.verifyOnly)
     return Status::Ok;

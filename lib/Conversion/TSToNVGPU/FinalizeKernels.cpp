@@ -31,6 +31,9 @@ struct FinalizeKernelsPass : public mlir::ts::impl::TSFinalizeKernelsBase<Finali
         func.setArgAttr(i, "nvvm.grid_constant", b.getUnitAttr());
       }
       func->removeAttr(kTensorMapArgsAttr);
+      if (func->removeAttr(kFlushDenormalsAttr))
+        func.setPassthroughAttr(b.getArrayAttr(b.getStrArrayAttr(
+            {"denormal-fp-math-f32", "preserve-sign,preserve-sign"})));
     });
     getOperation().walk([&](LLVM::GlobalOp global) {
       auto array = dyn_cast<LLVM::LLVMArrayType>(global.getGlobalType());

@@ -102,7 +102,7 @@ void KernelLowering::makeFunction() {
     func->setAttr("nvvm.cluster_dim",
                   b.getDenseI32ArrayAttr(SmallVector<int32_t>(kernel.getCluster())));
   if (kernel.getFlushDenormals())
-    func->setAttr("ts.flush_denormals", b.getUnitAttr());
+    func->setAttr(kFlushDenormalsAttr, b.getUnitAttr());
   func->setAttr("ts.manifest", b.getStringAttr(manifestOf(kernel, threads)));
   b.setInsertionPointToStart(&func.getBody().front());
 }

@@ -24,7 +24,7 @@ void mlir::ts::buildTSLowerPipeline(OpPassManager &pm, const TSLowerOptions &opt
   buildTSVerifyPipeline(pm, options);
   OpPassManager &gpuPm = pm.nest<gpu::GPUModuleOp>();
   // Counts first: they say how many barriers there are and what to initialise them with.
-  gpuPm.addPass(createTSInferPipelines());
+  gpuPm.addPass(createTSInferPipelines({/*remarks=*/false}));
   gpuPm.addPass(createTSAllocate());
   // Schedules first: they decide which thread executes which work primitive.
   gpuPm.addPass(createTSLowerSchedule());

@@ -34,6 +34,9 @@ struct KernelValues {
 /// On the gpu.func and then llvm.func: numbers of the parameters that are tensor maps.
 inline constexpr llvm::StringLiteral kTensorMapArgsAttr = "ts.tensor_map_args";
 
+/// On the same functions: single-precision denormals are flushed, function-wide.
+inline constexpr llvm::StringLiteral kFlushDenormalsAttr = "ts.flush_denormals";
+
 /// Why a kernel cannot be lowered: an error [TS404] at `op`.
 InFlightDiagnostic emitUnsupported(Operation *op);
 
