@@ -70,7 +70,7 @@ gpu.module @m {
   ts.kernel @k() warps(4) {
     %r = ts.resource "r" smem(x: memref<4xf32>) pipeline(async_async, stages = 2)
     ts.task "t" warps(0, 1) writes(%r) {
-      // expected-error @+1 {{effect on bytes 8 + 16 leaves allocation 'x' of 16 bytes per stage}}
+      // expected-error @+1 {{effect on bytes from 8, 16 of them, leaves allocation 'x' of 16 bytes per stage}}
       ts.produce %r "w" declared effects [#ts.effect<write "x", offset = 8, size = 16>]
     }
   }
@@ -82,7 +82,7 @@ gpu.module @m {
   ts.kernel @k() warps(4) {
     %r = ts.resource "r" smem(x: memref<4xf32>) pipeline(async_async, stages = 2)
     ts.task "t" warps(0, 1) writes(%r) {
-      // expected-error @+1 {{effect on bytes -8 + 24 leaves allocation 'x' of 16 bytes per stage}}
+      // expected-error @+1 {{effect on bytes from -8 leaves allocation 'x' of 16 bytes per stage}}
       ts.produce %r "w" declared effects [#ts.effect<write "x", offset = -8>]
     }
   }
@@ -94,7 +94,19 @@ gpu.module @m {
   ts.kernel @k() warps(4) {
     %r = ts.resource "r" smem(x: memref<4xf32>) pipeline(async_async, stages = 2)
     ts.task "t" warps(0, 1) writes(%r) {
-      // expected-error @+1 {{effect on bytes 32 + -16 leaves allocation 'x' of 16 bytes per stage}}
+      // expected-error @+1 {{effect on bytes from 9223372036854775807, 9223372036854775807 of them, leaves allocation 'x' of 16 bytes per stage}}
+      ts.produce %r "w" declared effects [#ts.effect<write "x", offset = 9223372036854775807, size = 9223372036854775807>]
+    }
+  }
+}
+
+// -----
+
+gpu.module @m {
+  ts.kernel @k() warps(4) {
+    %r = ts.resource "r" smem(x: memref<4xf32>) pipeline(async_async, stages = 2)
+    ts.task "t" warps(0, 1) writes(%r) {
+      // expected-error @+1 {{effect on bytes from 32 leaves allocation 'x' of 16 bytes per stage}}
       ts.produce %r "w" declared effects [#ts.effect<write "x", offset = 32>]
     }
   }

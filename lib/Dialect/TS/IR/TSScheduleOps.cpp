@@ -159,13 +159,16 @@ template <typename Op> static LogicalResult verifyWork(Op op) {
         return op.emitOpError("effect on allocation '")
                << effect.getAlloc() << "', which resource '" << getResourceName(op.getResource())
                << "' lacks";
-      int64_t total = getBytes(named.getType());
-      int64_t size = effect.getSize() < 0 ? total - effect.getOffset() : effect.getSize();
-      if (effect.getOffset() < 0 || effect.getOffset() > total || size < 0 ||
-          size > total - effect.getOffset())
-        return op.emitOpError("effect on bytes ")
-               << effect.getOffset() << " + " << size << " leaves allocation '"
-               << effect.getAlloc() << "' of " << total << " bytes per stage";
+      // Offset and size may be absurd: subtract only what is known to lie within the stage.
+      int64_t total = getBytes(named.getType()), offset = effect.getOffset();
+      bool inside = offset >= 0 && offset <= total && effect.getSize() <= total - offset;
+      if (!inside) {
+        auto diag = op.emitOpError("effect on bytes from ") << offset;
+        if (effect.getSize() >= 0)
+          diag << ", " << effect.getSize() << " of them,";
+        return diag << " leaves allocation '" << effect.getAlloc() << "' of " << total
+                    << " bytes per stage";
+      }
     }
   }
   if (!op.hasBody())
