@@ -73,7 +73,7 @@ void addInto(Expected &sum, const Expected &part, const std::string &member) {
   }
   text += std::to_string(*part.value);
   if (sum.perCta.empty()) {
-    sum.value = *part.value;
+    sum.value = part.value;
     sum.perCta = part.perCta;
     sum.derivation = text;
     sum.assumed = part.assumed;

@@ -172,17 +172,17 @@ void TaskBuilder::loop(Operation *op, const Place &place, std::vector<StepId> &l
 void TaskBuilder::branch(Operation *op, Value condition, const Place &place,
                          std::vector<StepId> &list) {
   Region &then = op->getRegion(0), &orelse = op->getRegion(1);
-  auto inline_ = [&](Region &region, const Place &inside) {
+  auto splice = [&](Region &region, const Place &inside) {
     if (!region.empty())
       llvm::append_range(list, block(region.front(), inside));
   };
   if (auto known = conditions.values().evaluate(condition))
-    return inline_(*known ? then : orelse, place);
+    return splice(*known ? then : orelse, place);
   if (dependsOnThread(condition)) {
     Place some = place;
     some.elected = true;
-    inline_(then, some);
-    return inline_(orelse, some);
+    splice(then, some);
+    return splice(orelse, some);
   }
   StepId id = add(StepKindT::Branch, op, place, list);
   step(id).condition = conditions.values().condition(condition);
