@@ -21,6 +21,8 @@ public:
 
   /// The number that the value has, if constants and the environment decide it.
   std::optional<int64_t> evaluate(Value value) { return evaluate(value, 0); }
+  /// Takes `value` to be `number` from here on.
+  void assume(Value value, int64_t number) { numbers[value] = number; }
   /// The value as scale * symbol + offset.
   ::ts::schedule::Bound bound(Value value) { return bound(value, 0); }
   /// A condition's identity, and "trip count > 0" where it is of that form.

@@ -53,6 +53,27 @@ def TSFinalizeKernels : Pass<"ts-finalize-kernels", "::mlir::gpu::GPUModuleOp"> 
   let dependentDialects = ["::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect"];
 }
 
+def TSVerifyStructure : Pass<"ts-verify-structure", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "structure checks of each task and the dependency graph (TS101 to TS111)";
+  let description = [{
+    Bounds, roles, dependencies, coverage, brackets on every path, work queues, guards, conditions,
+    names and values. Changes nothing. `ts.waive = {TS105 = "reason"}` on an op waives a check there.
+  }];
+  let options = [Option<"severity", "severity", "std::string", "\"error\"",
+                        "what a finding is: error or warn">];
+}
+
+def TSVerifyProtocol : Pass<"ts-verify-protocol", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "pipelines, warps, registers, capacity and chip of a kernel (TS215 to TS228)";
+  let description = [{
+    Compares what a program declares with the protocol component and with what its bodies do: counts,
+    bytes, signalling, interleaving, groups, warp ranges, register budgets, memory, features of the
+    chip. Changes nothing.
+  }];
+  let options = [Option<"severity", "severity", "std::string", "\"error\"",
+                        "what a finding is: error or warn">];
+}
+
 def TestPrintSchedule : Pass<"test-print-schedule", "::mlir::gpu::GPUModuleOp"> {
   let summary = "print the schedule model of each kernel (for tests)";
 }

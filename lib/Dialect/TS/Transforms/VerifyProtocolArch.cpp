@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// TS227 and TS228: which chip has which feature, as one table. A chip that is not known at all is
+// reported by the compiler driver (TS405, TS406), not here.
+#include "VerifyProtocolImpl.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+using namespace mlir::ts;
+using namespace mlir::ts::detail;
+using ::ts::CheckId;
+
+namespace {
+enum ChipBit : unsigned {
+  Sm90 = 1, Sm90a = 2, Sm100a = 4, Sm100f = 8, Sm103a = 16, Sm120a = 32,
+  Hopper = Sm90 | Sm90a,
+  DataCentreBlackwell = Sm100a | Sm100f | Sm103a,
+  FromSm90 = Hopper | DataCentreBlackwell | Sm120a
+};
+struct ChipName {
+  StringLiteral name;
+  ChipBit bit;
+};
+constexpr ChipName kChips[] = {{"sm_90", Sm90},     {"sm_90a", Sm90a},   {"sm_100a", Sm100a},
+                               {"sm_100f", Sm100f}, {"sm_103a", Sm103a}, {"sm_120a", Sm120a}};
+
+template <typename... Ops> bool isOp(Operation *op) { return isa<Ops...>(op); }
+
+static bool usesTmem(Operation *op) {
+  auto resource = dyn_cast<ResourceOp>(op);
+  return resource && resource.getSpace() == Space::Tmem;
+}
+static bool isUmmaPipeline(Operation *op) {
+  auto resource = dyn_cast<ResourceOp>(op);
+  if (!resource || !resource.getPipeline())
+    return false;
+  PipelineType type = resource.getPipeline()->getType();
+  return type == PipelineType::TmaUmma || type == PipelineType::UmmaAsync ||
+         type == PipelineType::AsyncUmma || type == PipelineType::UmmaUmma;
+}
+static bool isHardwareQueue(Operation *op) {
+  auto queue = dyn_cast<WorkQueueOp>(op);
+  return queue && queue.getKind() == QueueKind::Clc;
+}
+static bool gathers(Operation *op) {
+  if (auto load = dyn_cast<TmaLoadOp>(op))
+    return !load.getGather().empty();
+  auto store = dyn_cast<TmaStoreOp>(op);
+  return store && !store.getScatter().empty();
+}
+static bool hasRegisters(Operation *op) {
+  auto task = dyn_cast<TaskOp>(op);
+  return task && task.getRegisters();
+}
+static bool hasCluster(Operation *op) {
+  auto kernel = dyn_cast<KernelOp>(op);
+  return kernel && kernel.getClusterSize() > 1;
+}
+
+/// One row per feature; the first op of a kernel that matches is named.
+struct Feature {
+  StringLiteral name;
+  bool (*matches)(Operation *op);
+  unsigned chips;
+  StringLiteral instead;  ///< what other chips use, or ""
+};
+constexpr Feature kFeatures[] = {
+    {"tensor memory", usesTmem, DataCentreBlackwell, "accumulate in registers with wgmma on sm_90a"},
+    {"tcgen05 matrix operations (UMMA)", isOp<UmmaOp>, DataCentreBlackwell,
+     "use ts.wgmma on sm_90a"},
+    {"tcgen05 copies and tensor memory accesses", isOp<TmemCopyOp, TmemLoadOp, TmemStoreOp, TmemWaitOp>,
+     DataCentreBlackwell, ""},
+    {"a pipeline with a UMMA side", isUmmaPipeline, DataCentreBlackwell,
+     "use tma_async or async_async"},
+    {"cluster launch control (a clc queue)", isHardwareQueue, DataCentreBlackwell,
+     "use a static queue"},
+    {"row gather and scatter of TMA", gathers, DataCentreBlackwell, "copy row by row"},
+    {"wgmma", isOp<WgmmaOp, WgmmaCommitOp, WgmmaWaitOp>, Sm90a, "use ts.umma and tensor memory"},
+    {"TMA", isOp<TmaLoadOp, TmaStoreOp, TmaPrefetchOp, BulkLoadOp, BulkStoreOp>, FromSm90, ""},
+    {"replacing fields of a tensor map", isOp<TensorMapReplaceOp>, FromSm90 & ~Sm90, ""},
+    {"register budgets (setmaxnreg)", hasRegisters, FromSm90 & ~Sm90, "leave the budgets out"},
+    {"clusters", hasCluster, FromSm90, ""},
+    {"griddepcontrol", isOp<GridDepWaitOp, GridDepLaunchOp>, FromSm90, ""}};
+} // namespace
+
+static std::string chipNames(unsigned chips) {
+  SmallVector<StringRef> names;
+  for (const ChipName &chip : kChips)
+    if (chips & chip.bit)
+      names.push_back(chip.name);
+  return llvm::join(names, ", ");
+}
+
+/// Narrow element formats in memory and matrix kinds that not all chips of a family have.
+static void checkOperands(KernelOp kernel, StringRef chip, unsigned bit, CheckReporter &reporter) {
+  for (auto [i, arg] : llvm::enumerate(kernel.getBody().getArguments())) {
+    auto map = dyn_cast<TensorMapType>(arg.getType());
+    if (!map || !map.getElementType().isIntOrFloat() || (bit & ~Hopper))
+      continue;
+    if (map.getElementType().getIntOrFloatBitWidth() < 8)
+      reporter.report(CheckId::TS228, kernel)
+          << "tensor map '%" << cast<StringAttr>(kernel.getArgNames()[i]).getValue()
+          << "' has the sub-byte element type " << map.getElementType() << ", which TMA of " << chip
+          << " does not have; use one of " << chipNames(FromSm90 & ~Hopper)
+          << ", or describe the array as bytes";
+  }
+  llvm::DenseSet<Type> seen;
+  kernel.walk([&](UmmaOp umma) {
+    auto type = cast<MemRefType>(umma.getA().getType()).getElementType();
+    if (!type.isInteger(8) || bit == Sm100a || !(bit & DataCentreBlackwell) || !seen.insert(type).second)
+      return;
+    reporter.report(CheckId::TS228, umma)
+        << "8-bit integer operands of tcgen05.mma (kind::i8) exist on sm_100a, not on " << chip
+        << "; convert to an 8-bit float format or compile for sm_100a";
+  });
+}
+
+void mlir::ts::detail::checkArchitecture(KernelOp kernel, CheckReporter &reporter) {
+  StringRef chip = kernel.getChip();
+  unsigned bit = 0;
+  for (const ChipName &known : kChips)
+    if (known.name == chip)
+      bit = known.bit;
+  if (!bit)
+    return;
+  for (const Feature &feature : kFeatures) {
+    if (feature.chips & bit)
+      continue;
+    Operation *user = nullptr;
+    int64_t count = 0;
+    kernel->walk<WalkOrder::PreOrder>([&](Operation *op) {
+      if (!feature.matches(op))
+        return;
+      ++count;
+      if (!user)
+        user = op;
+    });
+    if (!user)
+      continue;
+    auto diag = reporter.report(CheckId::TS227, user);
+    diag << feature.name << " does not exist on " << chip << "; expected one of "
+         << chipNames(feature.chips);
+    if (!feature.instead.empty())
+      diag << " (or " << feature.instead << ")";
+    if (count > 1)
+      diag.attachNote(user->getLoc()) << "and " << count - 1 << " more use(s) in kernel '"
+                                      << kernel.getSymName() << "'";
+  }
+  checkOperands(kernel, chip, bit, reporter);
+}

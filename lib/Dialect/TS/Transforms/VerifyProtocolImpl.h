@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The parts of ts-verify-protocol.
+#ifndef TS_LIB_DIALECT_TS_TRANSFORMS_VERIFYPROTOCOLIMPL_H
+#define TS_LIB_DIALECT_TS_TRANSFORMS_VERIFYPROTOCOLIMPL_H
+
+#include "ts/Dialect/TS/Transforms/Verify.h"
+
+namespace mlir::ts::detail {
+
+void checkPipelines(KernelOp kernel, CheckReporter &reporter);     // TS215 to TS223
+void checkIssuedBytes(KernelOp kernel, CheckReporter &reporter);   // TS217 over paths
+void checkWarpRanges(KernelOp kernel, CheckReporter &reporter);    // TS224
+void checkCapacity(KernelOp kernel, CheckReporter &reporter);      // TS225, TS226
+void checkArchitecture(KernelOp kernel, CheckReporter &reporter);  // TS227, TS228
+
+} // namespace mlir::ts::detail
+
+#endif
