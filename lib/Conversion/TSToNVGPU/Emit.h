@@ -92,8 +92,8 @@ public:
   void arrive(Value barrier) {
     NVVM::MBarrierArriveOp::create(b, loc, Type(), barrier, Value());
   }
-  void arriveExpectTx(Value barrier, int64_t bytes) {
-    NVVM::MBarrierArriveExpectTxOp::create(b, loc, Type(), barrier, i32(bytes),
+  void arriveExpectTx(Value barrier, Value bytes) {
+    NVVM::MBarrierArriveExpectTxOp::create(b, loc, Type(), barrier, bytes,
                                            NVVM::MemScopeKind::CTA, false, Value());
   }
   void syncWarp() { NVVM::SyncWarpOp::create(b, loc, i32(-1)); }
