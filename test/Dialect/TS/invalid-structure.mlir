@@ -505,6 +505,25 @@ gpu.module @m {
 
 //===-- ts.task
 
+gpu.module @m {
+  ts.kernel @k() warps(4) {
+    // expected-error @+1 {{is a step of a schedule and stands outside any ts.task; no warp would execute it}}
+    ts.warp_sync
+  }
+}
+
+// -----
+
+// expected-error @+1 {{expects parent op 'ts.kernel'}}
+%r = ts.resource "r" gmem
+
+// -----
+
+// expected-error @+1 {{expects parent op 'ts.kernel'}}
+%b = ts.mbarrier "b" count(1)
+
+// -----
+
 // expected-error @+1 {{expects parent op 'ts.kernel'}}
 ts.task "t" warps(0, 1) {
 }

@@ -322,50 +322,56 @@ func.func @f() {
 
 //===-- Barriers, distributed shared memory
 
-func.func @f() {
-  // expected-error @+1 {{a named barrier counts whole warps: expected a multiple of 32 from 32 to 1024 threads (PTX ISA 8.8, barrier.cta), found 100}}
-  ts.named_barrier "n" threads(100)
-  return
+gpu.module @m {
+  ts.kernel @k() warps(1) {
+    // expected-error @+1 {{a named barrier counts whole warps: expected a multiple of 32 from 32 to 1024 threads (PTX ISA 8.8, barrier.cta), found 100}}
+    ts.named_barrier "n" threads(100)
+  }
 }
 
 // -----
 
-func.func @f() {
-  // expected-error @+1 {{expected a multiple of 32 from 32 to 1024 threads (PTX ISA 8.8, barrier.cta), found 2048}}
-  ts.named_barrier "n" threads(2048)
-  return
+gpu.module @m {
+  ts.kernel @k() warps(1) {
+    // expected-error @+1 {{expected a multiple of 32 from 32 to 1024 threads (PTX ISA 8.8, barrier.cta), found 2048}}
+    ts.named_barrier "n" threads(2048)
+  }
 }
 
 // -----
 
-func.func @f() {
-  // expected-error @+1 {{a named barrier has an id from 1 to 15 (PTX ISA 8.8, barrier.cta; 0 is the barrier of the whole CTA), found 0; leave it out to have one assigned}}
-  ts.named_barrier "n" threads(64) id(0)
-  return
+gpu.module @m {
+  ts.kernel @k() warps(1) {
+    // expected-error @+1 {{a named barrier has an id from 1 to 15 (PTX ISA 8.8, barrier.cta; 0 is the barrier of the whole CTA), found 0; leave it out to have one assigned}}
+    ts.named_barrier "n" threads(64) id(0)
+  }
 }
 
 // -----
 
-func.func @f() {
-  // expected-error @+1 {{a named barrier has an id from 1 to 15 (PTX ISA 8.8, barrier.cta; 0 is the barrier of the whole CTA), found 16}}
-  ts.named_barrier "n" threads(64) id(16)
-  return
+gpu.module @m {
+  ts.kernel @k() warps(1) {
+    // expected-error @+1 {{a named barrier has an id from 1 to 15 (PTX ISA 8.8, barrier.cta; 0 is the barrier of the whole CTA), found 16}}
+    ts.named_barrier "n" threads(64) id(16)
+  }
 }
 
 // -----
 
-func.func @f() {
-  // expected-error @+1 {{an mbarrier takes 1 to 1048575 arrivals per phase (PTX ISA 8.8, mbarrier), found 0}}
-  ts.mbarrier "b" count(0)
-  return
+gpu.module @m {
+  ts.kernel @k() warps(1) {
+    // expected-error @+1 {{an mbarrier takes 1 to 1048575 arrivals per phase (PTX ISA 8.8, mbarrier), found 0}}
+    ts.mbarrier "b" count(0)
+  }
 }
 
 // -----
 
-func.func @f() {
-  // expected-error @+1 {{an mbarrier takes 1 to 1048575 arrivals per phase (PTX ISA 8.8, mbarrier), found 1048576}}
-  ts.mbarrier "b" count(1048576)
-  return
+gpu.module @m {
+  ts.kernel @k() warps(1) {
+    // expected-error @+1 {{an mbarrier takes 1 to 1048575 arrivals per phase (PTX ISA 8.8, mbarrier), found 1048576}}
+    ts.mbarrier "b" count(1048576)
+  }
 }
 
 // -----
@@ -378,31 +384,40 @@ func.func @f(%b: !ts.resource) {
 
 // -----
 
-func.func @f() {
-  // expected-note @+1 {{made here}}
-  %b = ts.mbarrier "b" count(1)
-  // expected-error @+1 {{expected a barrier made by 'ts.named_barrier', found the result of 'ts.mbarrier'}}
-  ts.barrier_arrive %b
-  return
+gpu.module @m {
+  ts.kernel @k() warps(1) {
+    // expected-note @+1 {{made here}}
+    %b = ts.mbarrier "b" count(1)
+    ts.task "t" warps(0, 1) {
+      // expected-error @+1 {{expected a barrier made by 'ts.named_barrier', found the result of 'ts.mbarrier'}}
+      ts.barrier_arrive %b
+    }
+  }
 }
 
 // -----
 
-func.func @f() {
-  // expected-note @+1 {{made here}}
-  %b = ts.pdl "b"
-  // expected-error @+1 {{expected a barrier made by 'ts.mbarrier', found the result of 'ts.pdl'}}
-  ts.mbarrier_arrive %b
-  return
+gpu.module @m {
+  ts.kernel @k() warps(1) {
+    // expected-note @+1 {{made here}}
+    %b = ts.pdl "b"
+    ts.task "t" warps(0, 1) {
+      // expected-error @+1 {{expected a barrier made by 'ts.mbarrier', found the result of 'ts.pdl'}}
+      ts.mbarrier_arrive %b
+    }
+  }
 }
 
 // -----
 
-func.func @f() {
-  %b = ts.mbarrier "b" count(1)
-  // expected-error @+1 {{an mbarrier counts 0 to 1048575 transaction bytes (PTX ISA 8.8, mbarrier), found 1048576}}
-  ts.mbarrier_arrive %b expect 1048576
-  return
+gpu.module @m {
+  ts.kernel @k() warps(1) {
+    %b = ts.mbarrier "b" count(1)
+    ts.task "t" warps(0, 1) {
+      // expected-error @+1 {{an mbarrier counts 0 to 1048575 transaction bytes (PTX ISA 8.8, mbarrier), found 1048576}}
+      ts.mbarrier_arrive %b expect 1048576
+    }
+  }
 }
 
 // -----

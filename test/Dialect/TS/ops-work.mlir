@@ -196,29 +196,35 @@ func.func @wgmma(%a: memref<64x64xbf16, #ts.smem<128>>, %b: memref<256x64xbf16, 
   return
 }
 
-// CHECK-LABEL: func.func @barriers
-func.func @barriers(%m: memref<8x4xf32, #ts.smem>, %i: index, %parity: i32) {
+// CHECK-LABEL: ts.kernel @barriers
+gpu.module @m {
+ts.kernel @barriers(%parity: i32, %i: index) warps(4) {
   // CHECK: %[[N:.*]] = ts.named_barrier "n" threads(128) id(3)
   %n = ts.named_barrier "n" threads(128) id(3)
   // CHECK: %[[O:.*]] = ts.named_barrier "o" threads(1024){{$}}
   %o = ts.named_barrier "o" threads(1024)
-  // CHECK: ts.barrier_sync %[[N]]
-  ts.barrier_sync %n
-  // CHECK: ts.barrier_arrive %[[O]]
-  ts.barrier_arrive %o
   // CHECK: %[[B:.*]] = ts.mbarrier "b" count(1048575)
   %b = ts.mbarrier "b" count(1048575)
-  // CHECK: ts.mbarrier_arrive %[[B]] expect 1024 cta(%{{.*}})
-  ts.mbarrier_arrive %b expect 1024 cta(%i)
-  // CHECK: ts.mbarrier_arrive %[[B]]{{$}}
-  ts.mbarrier_arrive %b
-  // CHECK: ts.mbarrier_wait %[[B]] parity %{{.*}}
-  ts.mbarrier_wait %b parity %parity
-  // CHECK: %[[V:.*]] = ts.dsmem_load %{{.*}}[%{{.*}}, %{{.*}}] cta(%{{.*}}) : memref<8x4xf32, #ts.smem> -> f32
-  %v = ts.dsmem_load %m[%i, %i] cta(%i) : memref<8x4xf32, #ts.smem> -> f32
-  // CHECK: ts.dsmem_store %[[V]] to %{{.*}}[%{{.*}}, %{{.*}}] cta(%{{.*}}) : f32, memref<8x4xf32, #ts.smem>
-  ts.dsmem_store %v to %m[%i, %i] cta(%i) : f32, memref<8x4xf32, #ts.smem>
-  // CHECK: ts.cluster_sync
-  ts.cluster_sync
-  return
+  %s = ts.resource "s" smem(m: memref<8x4xf32>)
+  ts.task "t" warps(0, 4) writes(%s) {
+    // CHECK: ts.barrier_sync %[[N]]
+    ts.barrier_sync %n
+    // CHECK: ts.barrier_arrive %[[O]]
+    ts.barrier_arrive %o
+    // CHECK: ts.mbarrier_arrive %[[B]] expect 1024 cta(%{{.*}})
+    ts.mbarrier_arrive %b expect 1024 cta(%i)
+    // CHECK: ts.mbarrier_arrive %[[B]]{{$}}
+    ts.mbarrier_arrive %b
+    // CHECK: ts.mbarrier_wait %[[B]] parity %{{.*}}
+    ts.mbarrier_wait %b parity %parity
+    ts.produce %s "exchange" (%m) {
+      // CHECK: %[[V:.*]] = ts.dsmem_load %{{.*}}[%{{.*}}, %{{.*}}] cta(%{{.*}}) : memref<8x4xf32, #ts.smem> -> f32
+      %v = ts.dsmem_load %m[%i, %i] cta(%i) : memref<8x4xf32, #ts.smem> -> f32
+      // CHECK: ts.dsmem_store %[[V]] to %{{.*}}[%{{.*}}, %{{.*}}] cta(%{{.*}}) : f32, memref<8x4xf32, #ts.smem>
+      ts.dsmem_store %v to %m[%i, %i] cta(%i) : f32, memref<8x4xf32, #ts.smem>
+    }
+    // CHECK: ts.cluster_sync
+    ts.cluster_sync
+  }
+}
 }
