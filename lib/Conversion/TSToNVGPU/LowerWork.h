@@ -35,6 +35,8 @@ public:
   Value bitXor(Value lhs, Value rhs);
   Value shiftLeft(Value lhs, int64_t count);
   Value shiftRight(Value lhs, int64_t count);
+  /// `count` elements of `bits` bits in bytes; packed ones make whole bytes.
+  Value toBytes(Value count, int64_t bits);
   /// index -> i32; other types pass.
   Value toI32(Value value);
   SmallVector<Value> toI32Reversed(ValueRange values);

@@ -42,10 +42,7 @@ static FailureOr<Value> getSubviewOffset(WorkBuilder &b, memref::SubViewOp subvi
       continue;
     }
     Value index = b.toI32(cast<Value>(position));
-    // Packed elements: whole bytes only, as everywhere in shared memory.
-    Value bytes = stride * bits % 8 ? b.shiftRight(b.mul(index, stride * bits), 3)
-                                    : b.mul(index, stride * bits / 8);
-    result = b.add(result, bytes);
+    result = b.add(result, b.toBytes(index, stride * bits));
   }
   return result;
 }
@@ -78,7 +75,7 @@ FailureOr<Value> WorkBuilder::sharedAddress(Value view) {
     return add(base, offset * getElementBits(type.getElementType()) / 8);
   // A view that comes through control flow carries its offset with it.
   auto metadata = memref::ExtractStridedMetadataOp::create(*this, view);
-  return add(base, mul(toI32(metadata.getOffset()), getElementBits(type.getElementType()) / 8));
+  return add(base, toBytes(toI32(metadata.getOffset()), getElementBits(type.getElementType())));
 }
 
 FailureOr<Value> WorkBuilder::tmemAddress(Value view) {
@@ -111,9 +108,8 @@ Value WorkBuilder::globalAddress(Value memory, ValueRange indices) {
   for (auto [index, stride] : llvm::zip_equal(indices, metadata.getStrides()))
     element = add(element, createOrFold<arith::MulIOp>(index, stride));
   int64_t bits = getElementBits(cast<MemRefType>(memory.getType()).getElementType());
-  Value bytes = bits % 8 ? shiftRight(mul(element, bits), 3) : mul(element, bits / 8);
   Value base = memref::ExtractAlignedPointerAsIndexOp::create(*this, memory);
-  return arith::IndexCastOp::create(*this, getI64Type(), add(base, bytes));
+  return arith::IndexCastOp::create(*this, getI64Type(), add(base, toBytes(element, bits)));
 }
 
 //===-- Swizzle ------------------------------------------------------------------------------===//
@@ -155,10 +151,8 @@ FailureOr<Value> WorkBuilder::elementAddress(Value view, ValueRange indices) {
   if (failed(address))
     return failure();
   int64_t bits = getElementBits(type.getElementType());
-  for (auto [index, stride] : llvm::zip_equal(indices, strides)) {
-    Value scaled = mul(toI32(index), stride * bits);
-    address = add(*address, shiftRight(scaled, 3));
-  }
+  for (auto [index, stride] : llvm::zip_equal(indices, strides))
+    address = add(*address, toBytes(toI32(index), stride * bits));
   return swizzle(*address, type);
 }
 

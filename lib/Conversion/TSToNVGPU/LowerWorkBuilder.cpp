@@ -84,6 +84,10 @@ Value WorkBuilder::shiftRight(Value lhs, int64_t count) {
   return count ? createOrFold<arith::ShRUIOp>(lhs, constantLike(*this, lhs, count)) : lhs;
 }
 
+Value WorkBuilder::toBytes(Value count, int64_t bits) {
+  return bits % 8 ? shiftRight(mul(count, bits), 3) : mul(count, bits / 8);
+}
+
 Value WorkBuilder::toI32(Value value) {
   if (!value.getType().isIndex())
     return value;

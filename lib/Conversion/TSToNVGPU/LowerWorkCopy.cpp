@@ -195,10 +195,8 @@ LogicalResult mlir::ts::lowerOp(CpAsyncOp op) {
   Value source = b.pointer(b.globalAddress(op.getSrc(), op.getSrcIndices()), kGlobalSpace);
   int64_t bits = getElementBits(op.getDst().getType().getElementType());
   Value valid;
-  if (op.getValid()) {
-    Value scaled = b.mul(b.toI32(op.getValid()), bits % 8 ? bits : bits / 8);
-    valid = bits % 8 ? b.shiftRight(scaled, 3) : scaled;
-  }
+  if (op.getValid())
+    valid = b.toBytes(b.toI32(op.getValid()), bits);
   // .cg (around L1) exists for 16 bytes only.
   auto cache = op.getBytes() == 16 ? NVVM::LoadCacheModifierKind::CG : NVVM::LoadCacheModifierKind::CA;
   NVVM::CpAsyncOp::create(b, b.pointer(*address, kSharedSpace), source, uint32_t(op.getBytes()), cache,
