@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// ts-lower-work: work primitives of a gpu.module to nvvm and llvm ops, then the types of this dialect
-// to plain ones, so that only upstream passes follow. Schedules are ts-lower-schedule's part; what a
-// primitive becomes is in the other LowerWork*.cpp.
+// ts-lower-work: work primitives of a gpu.module to nvvm and llvm ops, then the types of this
+// dialect to plain ones, so that only upstream passes follow. Schedules are ts-lower-schedule's
+// part; what a primitive becomes is in the other LowerWork*.cpp.
 #include "LowerWork.h"
 
 #include "ts/Dialect/TS/Transforms/Passes.h"
@@ -75,8 +75,9 @@ static void retype(Operation *root) {
   replacer.recursivelyReplaceElementsIn(root, /*replaceAttrs=*/true, /*replaceLocs=*/false,
                                         /*replaceTypes=*/true);
   root->walk([](Operation *op) {
-    if (!isa<UnrealizedConversionCastOp, memref::MemorySpaceCastOp>(op) || op->getNumOperands() != 1 ||
-        op->getNumResults() != 1 || op->getOperand(0).getType() != op->getResult(0).getType())
+    if (!isa<UnrealizedConversionCastOp, memref::MemorySpaceCastOp>(op) ||
+        op->getNumOperands() != 1 || op->getNumResults() != 1 ||
+        op->getOperand(0).getType() != op->getResult(0).getType())
       return;
     op->getResult(0).replaceAllUsesWith(op->getOperand(0));
     op->erase();
@@ -89,9 +90,10 @@ static LogicalResult checkNothingLeft(Operation *root) {
   auto isTmemValue = [](Type type) { return isTmem(type); };
   root->walk([&](Operation *op) {
     if (isa<TSDialect>(op->getDialect())) {
-      op->emitError() << "[TS404] '" << op->getName()
-                      << "' is not lowered by ts-lower-work; run ts-lower-schedule before it, and use "
-                         "views of tensor memory in ts ops only";
+      op->emitError()
+          << "[TS404] '" << op->getName()
+          << "' is not lowered by ts-lower-work; run ts-lower-schedule before it, and use "
+             "views of tensor memory in ts ops only";
       clean = false;
     } else if (llvm::any_of(op->getResultTypes(), isTmemValue)) {
       op->emitError() << "[TS404] '" << op->getName() << "' makes the tensor-memory view "

@@ -121,8 +121,8 @@ LogicalResult lowerOp(FragmentLoadOp op);
 LogicalResult lowerOp(LdMatrixOp op);
 LogicalResult lowerOp(StMatrixOp op);
 
-/// True when the op needs a wgmma.fence: not when it follows another wgmma of its group with nothing
-/// in between that writes registers it uses.
+/// True when the op needs a wgmma.fence: not when it follows another wgmma of its group with
+/// nothing in between that writes registers it uses.
 bool needsWgmmaFence(WgmmaOp op);
 
 /// Lowers a load or store of memref or vector when it is on swizzled memory; true if it was.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Addresses of views: followed through the view ops to the start of dynamic shared memory, so that
 // what is known at compile time folds. Swizzled accesses of memref and vector ops are here too.
-// Not done with memref.extract_strided_metadata throughout, because expand-strided-metadata loses the
-// shift of a memref.view.
+// Not done with memref.extract_strided_metadata throughout, because expand-strided-metadata loses
+// the shift of a memref.view.
 #include "LowerWork.h"
 
 #include "ts/Dialect/TS/IR/HardwareLimits.h"
@@ -85,9 +85,10 @@ FailureOr<Value> WorkBuilder::tmemAddress(Value view) {
     return start.getAddress();
   auto subview = view.getDefiningOp<memref::SubViewOp>();
   if (!subview || subview.getSourceType().getRank() != 2)
-    return emitUnsupported() << "the tensor-memory view " << view.getType()
-                             << " is not a subview of an allocation of rank 2, so its address is not "
-                                "known here; take it with memref.subview where it is used";
+    return emitUnsupported()
+           << "the tensor-memory view " << view.getType()
+           << " is not a subview of an allocation of rank 2, so its address is not "
+              "known here; take it with memref.subview where it is used";
   FailureOr<Value> base = tmemAddress(subview.getSource());
   if (failed(base))
     return failure();
@@ -173,7 +174,8 @@ static int64_t getKnownMultiple(Value value, unsigned depth = 0) {
   if (isa_and_nonnull<arith::IndexCastOp, arith::IndexCastUIOp>(def))
     return operand(0);
   if (isa_and_nonnull<arith::ShLIOp>(def))
-    if (std::optional<int64_t> count = getConstantIntValue(def->getOperand(1)); count && *count < 20)
+    if (std::optional<int64_t> count = getConstantIntValue(def->getOperand(1));
+        count && *count < 20)
       return operand(0) << *count;
   return 1;
 }
@@ -243,10 +245,12 @@ FailureOr<bool> mlir::ts::lowerSwizzledAccess(Operation *op) {
                            << "; load bytes and convert, or use ts.ldmatrix";
   // Chunks of 16 bytes move as a whole; an access that may straddle them is split.
   int64_t count = vector ? vector.getNumElements() : 1, bytes = bits / 8;
-  int64_t multiple = std::gcd(access->indices.empty() ? 1 : getKnownMultiple(access->indices.back()),
-                              getStartMultiple(access->memory));
+  int64_t multiple =
+      std::gcd(access->indices.empty() ? 1 : getKnownMultiple(access->indices.back()),
+               getStartMultiple(access->memory));
   int64_t unit = 1;
-  while (unit * 2 * bytes <= kCoreMatrixRowBytes && count % (unit * 2) == 0 && multiple % (unit * 2) == 0)
+  while (unit * 2 * bytes <= kCoreMatrixRowBytes && count % (unit * 2) == 0 &&
+         multiple % (unit * 2) == 0)
     unit *= 2;
 
   Type storage = b.storageType(element);
@@ -270,11 +274,12 @@ FailureOr<bool> mlir::ts::lowerSwizzledAccess(Operation *op) {
     }
     SmallVector<Value> parts;
     for (int64_t i = first; i < first + unit; ++i)
-      parts.push_back(b.bitcast(
-          vector ? vector::ExtractOp::create(b, access->stored, i).getResult() : access->stored,
-          storage));
-    b.store(unit == 1 ? parts[0]
-                      : vector::FromElementsOp::create(b, cast<VectorType>(piece), parts).getResult(),
+      parts.push_back(b.bitcast(vector ? vector::ExtractOp::create(b, access->stored, i).getResult()
+                                       : access->stored,
+                                storage));
+    b.store(unit == 1
+                ? parts[0]
+                : vector::FromElementsOp::create(b, cast<VectorType>(piece), parts).getResult(),
             pointer, unit * bytes);
   }
   if (!access->stored)
@@ -285,11 +290,12 @@ FailureOr<bool> mlir::ts::lowerSwizzledAccess(Operation *op) {
 
 LogicalResult mlir::ts::checkSwizzledUse(Operation *op) {
   // Views keep the memory space, control flow passes them on; a space cast may only add a swizzle.
-  bool knows = isa<memref::SubViewOp, memref::CastOp, memref::CollapseShapeOp, memref::ExpandShapeOp,
-                   memref::DimOp, memref::AssumeAlignmentOp, memref::ExtractAlignedPointerAsIndexOp,
-                   memref::ExtractStridedMetadataOp, arith::SelectOp, RegionBranchOpInterface,
-                   RegionBranchTerminatorOpInterface>(op) ||
-               isa_and_nonnull<scf::SCFDialect, TSDialect>(op->getDialect());
+  bool knows =
+      isa<memref::SubViewOp, memref::CastOp, memref::CollapseShapeOp, memref::ExpandShapeOp,
+          memref::DimOp, memref::AssumeAlignmentOp, memref::ExtractAlignedPointerAsIndexOp,
+          memref::ExtractStridedMetadataOp, arith::SelectOp, RegionBranchOpInterface,
+          RegionBranchTerminatorOpInterface>(op) ||
+      isa_and_nonnull<scf::SCFDialect, TSDialect>(op->getDialect());
   if (auto cast = dyn_cast<memref::MemorySpaceCastOp>(op))
     knows = getSwizzle(llvm::cast<MemRefType>(cast.getSource().getType())) ==
             getSwizzle(llvm::cast<MemRefType>(cast.getType()));
@@ -299,11 +305,11 @@ LogicalResult mlir::ts::checkSwizzledUse(Operation *op) {
     auto type = dyn_cast<MemRefType>(operand.getType());
     if (!type || !getSwizzle(type))
       continue;
-    return op->emitError() << "[TS407] '" << op->getName() << "' accesses " << type
-                           << " without its swizzle, expected memref.load/store, vector.load/store or "
-                              "a ts op: the 16-byte chunks of each "
-                           << getSwizzle(type)
-                           << "-byte span are permuted, so it would address other elements";
+    return op->emitError()
+           << "[TS407] '" << op->getName() << "' accesses " << type
+           << " without its swizzle, expected memref.load/store, vector.load/store or "
+              "a ts op: the 16-byte chunks of each "
+           << getSwizzle(type) << "-byte span are permuted, so it would address other elements";
   }
   return success();
 }

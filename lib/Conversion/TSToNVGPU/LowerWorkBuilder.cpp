@@ -15,12 +15,13 @@ static Type convertTile(ArrayRef<int64_t> shape, Type element) {
   MLIRContext *context = element.getContext();
   int64_t elements = shape[1] / 2;
   bool packed = getElementBits(element) == 16;
-  Type reg = packed || isa<IntegerType>(element) ? IntegerType::get(context, packed ? 32 : element.getIntOrFloatBitWidth())
-                                                 : element;
+  Type reg = packed || isa<IntegerType>(element)
+                 ? IntegerType::get(context, packed ? 32 : element.getIntOrFloatBitWidth())
+                 : element;
   if (getElementBits(element) < 16)
     reg = IntegerType::get(context, getElementBits(element));
-  return LLVM::LLVMStructType::getLiteral(
-      context, SmallVector<Type>(packed ? elements / 2 : elements, reg));
+  return LLVM::LLVMStructType::getLiteral(context,
+                                          SmallVector<Type>(packed ? elements / 2 : elements, reg));
 }
 
 Type mlir::ts::convertWorkType(Type type) {
@@ -32,9 +33,9 @@ Type mlir::ts::convertWorkType(Type type) {
     return LLVM::LLVMPointerType::get(type.getContext());
   if (auto async = dyn_cast<AsyncType>(type))
     if (auto vector = dyn_cast<VectorType>(async.getValueType()))
-      return VectorType::get({vector.getNumElements() * getElementBits(vector.getElementType()) /
-                              kTmemColumnBits},
-                             IntegerType::get(type.getContext(), 32));
+      return VectorType::get(
+          {vector.getNumElements() * getElementBits(vector.getElementType()) / kTmemColumnBits},
+          IntegerType::get(type.getContext(), 32));
   return type;
 }
 
@@ -48,9 +49,7 @@ Type WorkBuilder::storageType(Type type) {
 
 //===-- Arithmetic ---------------------------------------------------------------------------===//
 
-Value WorkBuilder::i1(bool value) {
-  return arith::ConstantOp::create(*this, getBoolAttr(value));
-}
+Value WorkBuilder::i1(bool value) { return arith::ConstantOp::create(*this, getBoolAttr(value)); }
 Value WorkBuilder::i16(int64_t value) {
   return arith::ConstantOp::create(*this, getI16IntegerAttr(value));
 }

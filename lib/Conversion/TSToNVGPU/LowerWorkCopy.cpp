@@ -37,8 +37,8 @@ static FailureOr<Value> getBarrier(WorkBuilder &b, Value barrier) {
 }
 
 static NVVM::CTAGroupKindAttr getGroup(MLIRContext *context, int64_t group) {
-  return NVVM::CTAGroupKindAttr::get(
-      context, group == 2 ? NVVM::CTAGroupKind::CTA_2 : NVVM::CTAGroupKind::CTA_1);
+  return NVVM::CTAGroupKindAttr::get(context, group == 2 ? NVVM::CTAGroupKind::CTA_2
+                                                         : NVVM::CTAGroupKind::CTA_1);
 }
 
 LogicalResult mlir::ts::lowerOp(TmaLoadOp op) {
@@ -162,16 +162,18 @@ LogicalResult mlir::ts::lowerOp(TensorMapReplaceOp op) {
   if (failed(address))
     return failure();
   StringRef field = op.getField();
-  bool ordinal = llvm::is_contained({"box_dim", "global_dim", "global_stride", "element_stride"}, field);
+  bool ordinal =
+      llvm::is_contained({"box_dim", "global_dim", "global_stride", "element_stride"}, field);
   bool immediate = llvm::is_contained(
       {"elemtype", "interleave_layout", "swizzle_mode", "fill_mode", "swizzle_atomicity"}, field);
   Value value = op.getValue();
   if (immediate) {
     std::optional<int64_t> constant = getConstantIntValue(value);
     if (!constant)
-      return b.emitUnsupported() << "field '" << field
-                                 << "' takes an immediate (PTX ISA 8.8, tensormap.replace); found a "
-                                    "run-time value, expected an arith.constant";
+      return b.emitUnsupported()
+             << "field '" << field
+             << "' takes an immediate (PTX ISA 8.8, tensormap.replace); found a "
+                "run-time value, expected an arith.constant";
     value = LLVM::ConstantOp::create(b, b.getI32IntegerAttr(*constant));
   }
   SmallVector<Value> operands{b.pointer(*address, kSharedSpace)};
@@ -198,9 +200,10 @@ LogicalResult mlir::ts::lowerOp(CpAsyncOp op) {
   if (op.getValid())
     valid = b.toBytes(b.toI32(op.getValid()), bits);
   // .cg (around L1) exists for 16 bytes only.
-  auto cache = op.getBytes() == 16 ? NVVM::LoadCacheModifierKind::CG : NVVM::LoadCacheModifierKind::CA;
-  NVVM::CpAsyncOp::create(b, b.pointer(*address, kSharedSpace), source, uint32_t(op.getBytes()), cache,
-                          valid);
+  auto cache =
+      op.getBytes() == 16 ? NVVM::LoadCacheModifierKind::CG : NVVM::LoadCacheModifierKind::CA;
+  NVVM::CpAsyncOp::create(b, b.pointer(*address, kSharedSpace), source, uint32_t(op.getBytes()),
+                          cache, valid);
   return success();
 }
 
@@ -289,9 +292,10 @@ static unsigned getAccessBytes(Type element) {
 static LogicalResult checkPeerElement(WorkBuilder &b, Type element) {
   if (getAccessBytes(element))
     return success();
-  return b.emitUnsupported() << "elements of " << element
-                             << " are no whole bytes, so none can be read or written alone; view the "
-                                "memory as bytes";
+  return b.emitUnsupported()
+         << "elements of " << element
+         << " are no whole bytes, so none can be read or written alone; view the "
+            "memory as bytes";
 }
 
 LogicalResult mlir::ts::lowerOp(DsmemLoadOp op) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Register tiles between memory and arithmetic: element-wise maps, stmatrix and ldmatrix. Thread
-// t of a warpgroup holds, per group of 8 columns, registers for its row and the row 8 below (PTX ISA
-// 8.8, wgmma register fragments); for 16-bit elements that is one packed register each.
+// t of a warpgroup holds, per group of 8 columns, registers for its row and the row 8 below (PTX
+// ISA 8.8, wgmma register fragments); for 16-bit elements that is one packed register each.
 #include "LowerWork.h"
 
 #include "ts/Dialect/TS/IR/HardwareLimits.h"
@@ -75,19 +75,23 @@ static NVVM::LdStMatrixShapeAttr getMatrixShape(WorkBuilder &b) {
   return NVVM::LdStMatrixShapeAttr::get(b.getContext(), 8, 8);
 }
 
-static void storeMatrices(WorkBuilder &b, Value address, ArrayRef<Value> registers, bool transpose) {
+static void storeMatrices(WorkBuilder &b, Value address, ArrayRef<Value> registers,
+                          bool transpose) {
   NVVM::StMatrixOp::create(b, b.pointer(address, kSharedSpace), registers,
                            transpose ? NVVM::MMALayout::col : NVVM::MMALayout::row,
                            getMatrixShape(b), NVVM::LdStMatrixEltType::B16);
 }
 
-static SmallVector<Value> loadMatrices(WorkBuilder &b, Value address, int64_t count, bool transpose) {
+static SmallVector<Value> loadMatrices(WorkBuilder &b, Value address, int64_t count,
+                                       bool transpose) {
   Type i32 = b.getI32Type();
-  Type type = count == 1 ? i32
-                         : LLVM::LLVMStructType::getLiteral(b.getContext(), SmallVector<Type>(count, i32));
-  Value loaded = NVVM::LdMatrixOp::create(b, type, b.pointer(address, kSharedSpace), uint32_t(count),
-                                          transpose ? NVVM::MMALayout::col : NVVM::MMALayout::row,
-                                          getMatrixShape(b), NVVM::LdStMatrixEltType::B16);
+  Type type = count == 1
+                  ? i32
+                  : LLVM::LLVMStructType::getLiteral(b.getContext(), SmallVector<Type>(count, i32));
+  Value loaded =
+      NVVM::LdMatrixOp::create(b, type, b.pointer(address, kSharedSpace), uint32_t(count),
+                               transpose ? NVVM::MMALayout::col : NVVM::MMALayout::row,
+                               getMatrixShape(b), NVVM::LdStMatrixEltType::B16);
   if (count == 1)
     return {loaded};
   SmallVector<Value> result;
@@ -134,7 +138,8 @@ public:
 
   /// Start of a row.
   Value row(Value index) { return b.add(base, b.mul(index, tile.rowStride * bits / 8)); }
-  /// `row`'s byte `offset` + `fixed`; `offset` and `fixed` share no bits, and neither crosses a panel.
+  /// `row`'s byte `offset` + `fixed`; `offset` and `fixed` share no bits, and neither crosses a
+  /// panel.
   Value at(Value row, Value offset, int64_t fixed) {
     int64_t inner = tile.inner * bits / 8;
     int64_t panel = fixed / inner;
@@ -178,7 +183,8 @@ LogicalResult mlir::ts::lowerOp(FragmentStoreOp op) {
   Value lane = b.lane();
 
   if (getElementBits(to) == 32) {
-    // Two neighbouring elements of a row per thread: row lane/4 (+8), columns 2 (lane mod 4) + {0, 1}.
+    // Two neighbouring elements of a row per thread: row lane/4 (+8), columns 2 (lane mod 4) + {0,
+    // 1}.
     Type element = b.storageType(to);
     Value top = b.shiftRight(lane, 2);
     Value rows[] = {tile->row(top), tile->row(b.add(top, 8))};
@@ -225,8 +231,9 @@ LogicalResult mlir::ts::lowerOp(FragmentLoadOp op) {
   Value offset = b.bitAnd(lane, 16);
   SmallVector<Value> registers;
   for (int64_t step = 0, e = op.getType().getShape()[1] / kWarpTileRows; step < e; ++step)
-    llvm::append_range(registers,
-                       loadMatrices(b, tile->at(row, offset, step * 2 * kCoreMatrixRowBytes), 4, false));
+    llvm::append_range(
+        registers,
+        loadMatrices(b, tile->at(row, offset, step * 2 * kCoreMatrixRowBytes), 4, false));
   op.getResult().replaceAllUsesWith(b.tile(registers, op.getType()));
   return success();
 }

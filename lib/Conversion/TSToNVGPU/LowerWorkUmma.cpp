@@ -14,7 +14,9 @@ static NVVM::CTAGroupKind getGroup(int64_t group) {
 }
 
 /// Pointer from an i32 address; an addrspacecast to tensor memory would abort the backend.
-static Value getTmemPointer(WorkBuilder &b, Value address) { return b.pointer(address, kTmemSpace); }
+static Value getTmemPointer(WorkBuilder &b, Value address) {
+  return b.pointer(address, kTmemSpace);
+}
 
 //===-- umma ---------------------------------------------------------------------------------===//
 
@@ -27,9 +29,9 @@ namespace {
 /// One operand of a product, step by step.
 struct Operand {
   bool tmem = false;
-  OperandTile tile;   // in shared memory
-  Value descriptor;   // in shared memory
-  Value address;      // in tensor memory
+  OperandTile tile; // in shared memory
+  Value descriptor; // in shared memory
+  Value address;    // in tensor memory
   int64_t k = 0;
 
   Value at(WorkBuilder &b, int64_t step) const {
@@ -49,16 +51,17 @@ struct ScaleSteps {
 };
 } // namespace
 
-static FailureOr<Operand> getOperand(WorkBuilder &b, Value view, bool mnMajor, int64_t k, StringRef kind) {
+static FailureOr<Operand> getOperand(WorkBuilder &b, Value view, bool mnMajor, int64_t k,
+                                     StringRef kind) {
   auto type = cast<MemRefType>(view.getType());
   Operand operand;
   operand.k = k;
   int64_t bits = getElementBits(type.getElementType());
   if (kind.ends_with("f8f6f4") && bits < 8)
-    return b.emitUnsupported()
-           << "kind " << kind << " with operands of " << type.getElementType()
-           << ": they are padded to bytes in memory, which no view of packed elements describes; use "
-              "8-bit operands, or two 4-bit ones with kind mxf4 or mxf4nvf4";
+    return b.emitUnsupported() << "kind " << kind << " with operands of " << type.getElementType()
+                               << ": they are padded to bytes in memory, which no view of packed "
+                                  "elements describes; use "
+                                  "8-bit operands, or two 4-bit ones with kind mxf4 or mxf4nvf4";
   if (isTmem(type)) {
     operand.tmem = true;
     FailureOr<Value> address = b.tmemAddress(view);
@@ -80,8 +83,8 @@ static FailureOr<Operand> getOperand(WorkBuilder &b, Value view, bool mnMajor, i
 }
 
 static ScaleSteps getScaleSteps(StringRef kind, Type scale) {
-  // Scales per instruction: mxf8f6f4 has one per 32 elements of K = 32; the 4-bit kinds have K = 64,
-  // with one per 32 or, for e4m3 scales, one per 16.
+  // Scales per instruction: mxf8f6f4 has one per 32 elements of K = 32; the 4-bit kinds have K =
+  // 64, with one per 32 or, for e4m3 scales, one per 16.
   if (kind == "mxf8f6f4")
     return {1, NVVM::MMABlockScaleKind::MXF8F6F4, NVVM::Tcgen05MMABlockScale::BLOCK32};
   if (kind == "mxf4")
@@ -205,8 +208,8 @@ LogicalResult mlir::ts::lowerOp(TmemLoadOp op) {
   auto type = cast<VectorType>(async ? async.getValueType() : op.getResult().getType());
   auto raw = cast<VectorType>(convertWorkType(AsyncType::get(b.getContext(), type)));
   bool single = raw.getNumElements() == 1;
-  Value loaded = NVVM::Tcgen05LdOp::create(b, single ? Type(b.getI32Type()) : Type(raw), /*pack=*/false,
-                                           NVVM::Tcgen05LdStShape::SHAPE_32X32B,
+  Value loaded = NVVM::Tcgen05LdOp::create(b, single ? Type(b.getI32Type()) : Type(raw),
+                                           /*pack=*/false, NVVM::Tcgen05LdStShape::SHAPE_32X32B,
                                            getTmemPointer(b, *address), Value());
   SmallVector<Value> columns;
   if (single)
@@ -231,7 +234,8 @@ LogicalResult mlir::ts::lowerOp(TmemWaitOp op) {
   SmallVector<Value> waited = waitForLoads(b, registers);
   ArrayRef<Value> rest = waited;
   for (auto [result, count] : llvm::zip_equal(op.getResults(), counts)) {
-    result.replaceAllUsesWith(toVector(b, rest.take_front(count), cast<VectorType>(result.getType())));
+    result.replaceAllUsesWith(
+        toVector(b, rest.take_front(count), cast<VectorType>(result.getType())));
     rest = rest.drop_front(count);
   }
   return success();
@@ -280,8 +284,9 @@ LogicalResult mlir::ts::lowerOp(TmemCopyOp op) {
       llvm::find_if(shapes, [&](const CopyShape &s) { return s.name == op.getShape(); });
   MemRefType source = op.getSrc().getType();
   if (getSwizzle(source))
-    return b.emitUnsupported() << "the source " << source
-                               << " is swizzled, expected #ts.smem: copies take their bytes in order";
+    return b.emitUnsupported()
+           << "the source " << source
+           << " is swizzled, expected #ts.smem: copies take their bytes in order";
   FailureOr<Value> address = b.sharedAddress(op.getSrc());
   FailureOr<Value> target = failed(address) ? FailureOr<Value>() : b.tmemAddress(op.getDst());
   if (failed(target))

@@ -25,7 +25,7 @@ static NVVM::WGMMATypes getOperandType(Type type) {
 }
 
 static NVVM::WGMMATypes getResultType(Type type) {
-  return type.isF32() ? NVVM::WGMMATypes::f32
+  return type.isF32()   ? NVVM::WGMMATypes::f32
          : type.isF16() ? NVVM::WGMMATypes::f16
                         : NVVM::WGMMATypes::s32;
 }
@@ -64,8 +64,8 @@ Value Multiplication::issue(Value acc, Value descriptorA, Value descriptorB, boo
       transposeB ? NVVM::MMALayout::row : NVVM::MMALayout::col, NVVM::MMAIntOverflowAttr());
 }
 
-/// Any form. nvvm.wgmma.mma_async has neither a run-time scale-d nor A in registers, hence assembly.
-/// A is one descriptor or four registers.
+/// Any form. nvvm.wgmma.mma_async has neither a run-time scale-d nor A in registers, hence
+/// assembly. A is one descriptor or four registers.
 Value Multiplication::issue(Value acc, ArrayRef<Value> operandA, Value descriptorB,
                             Value accumulate) {
   SmallVector<Value> inouts;
@@ -132,15 +132,20 @@ LogicalResult mlir::ts::lowerOp(WgmmaOp op, bool fence) {
   WorkBuilder b(op);
   auto fragment = dyn_cast<FragmentType>(op.getA().getType());
   MemRefType typeB = op.getB().getType();
-  Type a = fragment ? fragment.getElementType() : cast<MemRefType>(op.getA().getType()).getElementType();
-  Multiplication mma{b,           a,
+  Type a =
+      fragment ? fragment.getElementType() : cast<MemRefType>(op.getA().getType()).getElementType();
+  Multiplication mma{b,
+                     a,
                      typeB.getElementType(),
                      op.getAcc().getType().getElementType(),
                      op.getAcc().getType().getShape()[1],
-                     getWgmmaK(a), op.getTransposeA(), op.getTransposeB()};
+                     getWgmmaK(a),
+                     op.getTransposeA(),
+                     op.getTransposeB()};
 
   FailureOr<OperandTile> tileB = getOperandTile(b, typeB, op.getTransposeB());
-  FailureOr<Value> descriptorB = failed(tileB) ? FailureOr<Value>() : getDescriptor(b, op.getB(), *tileB);
+  FailureOr<Value> descriptorB =
+      failed(tileB) ? FailureOr<Value>() : getDescriptor(b, op.getB(), *tileB);
   if (failed(descriptorB))
     return failure();
   OperandTile tileA;
@@ -151,7 +156,8 @@ LogicalResult mlir::ts::lowerOp(WgmmaOp op, bool fence) {
   } else {
     FailureOr<OperandTile> tile =
         getOperandTile(b, cast<MemRefType>(op.getA().getType()), op.getTransposeA());
-    FailureOr<Value> descriptor = failed(tile) ? FailureOr<Value>() : getDescriptor(b, op.getA(), *tile);
+    FailureOr<Value> descriptor =
+        failed(tile) ? FailureOr<Value>() : getDescriptor(b, op.getA(), *tile);
     if (failed(descriptor))
       return failure();
     tileA = *tile;
@@ -189,7 +195,8 @@ bool mlir::ts::needsWgmmaFence(WgmmaOp op) {
   auto previous = op.getAcc().getDefiningOp<WgmmaOp>();
   if (!previous || previous->getBlock() != op->getBlock())
     return true;
-  for (Operation *between = previous->getNextNode(); between != op; between = between->getNextNode())
+  for (Operation *between = previous->getNextNode(); between != op;
+       between = between->getNextNode())
     if (between->getNumRegions() || (!isa<WgmmaOp>(between) && !isMemoryEffectFree(between)))
       return true;
   return false;
@@ -206,7 +213,8 @@ LogicalResult mlir::ts::lowerOp(WgmmaZeroOp op) {
 LogicalResult mlir::ts::lowerOp(WgmmaStartOp op) {
   WorkBuilder b(op);
   op.getResult().replaceAllUsesWith(
-      UnrealizedConversionCastOp::create(b, op.getType(), getStruct(b, op.getFragment())).getResult(0));
+      UnrealizedConversionCastOp::create(b, op.getType(), getStruct(b, op.getFragment()))
+          .getResult(0));
   return success();
 }
 
@@ -222,8 +230,9 @@ LogicalResult mlir::ts::lowerOp(WgmmaWaitOp op) {
     NVVM::WgmmaWaitGroupSyncOp::create(b, uint64_t(op.getPending()));
     return success();
   }
-  // nvvm.wgmma.wait.group.sync.aligned has no operands, so reads of the accumulators could move above
-  // it, and registers of A that are still being read could be written early: assembly ties both.
+  // nvvm.wgmma.wait.group.sync.aligned has no operands, so reads of the accumulators could move
+  // above it, and registers of A that are still being read could be written early: assembly ties
+  // both.
   SmallVector<Value> inouts, uses;
   SmallVector<size_t> counts;
   for (Value value : op.getValues()) {

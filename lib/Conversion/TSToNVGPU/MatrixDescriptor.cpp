@@ -40,13 +40,16 @@ uint64_t mlir::ts::encodeWgmmaDescriptor(const OperandTile &operand) {
   DescriptorStrides strides = getDescriptorStrides(operand);
   // Bits 62-63: 1 = 128 bytes, 2 = 64, 3 = 32, 0 = none. Bits 49-51 (base offset) stay 0: stages
   // start at the repeat of the pattern.
-  uint64_t mode = operand.swizzle == 128 ? 1 : operand.swizzle == 64 ? 2 : operand.swizzle == 32 ? 3 : 0;
+  uint64_t mode = operand.swizzle == 128  ? 1
+                  : operand.swizzle == 64 ? 2
+                  : operand.swizzle == 32 ? 3
+                                          : 0;
   return encodeBytes(strides.leading) << 16 | encodeBytes(strides.stride) << 32 | mode << 62;
 }
 
 uint64_t mlir::ts::encodeUmmaDescriptor(DescriptorStrides strides, unsigned swizzle) {
-  // Bits 61-63: 2 = 128 bytes (16-byte atoms), 4 = 64, 6 = 32, 0 = none. Bits 46-48 are the constant
-  // 0b001 of this descriptor version.
+  // Bits 61-63: 2 = 128 bytes (16-byte atoms), 4 = 64, 6 = 32, 0 = none. Bits 46-48 are the
+  // constant 0b001 of this descriptor version.
   uint64_t mode = swizzle == 128 ? 2 : swizzle == 64 ? 4 : swizzle == 32 ? 6 : 0;
   return encodeBytes(strides.leading) << 16 | encodeBytes(strides.stride) << 32 |
          uint64_t(1) << 46 | mode << 61;

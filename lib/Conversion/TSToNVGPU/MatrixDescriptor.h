@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The bit fields that tell the tensor cores how operands are stored and multiplied: matrix
 // descriptors of wgmma and tcgen05, the instruction descriptor of tcgen05.mma. Plain numbers in,
-// plain numbers out; emitting code around them is LowerWorkWgmma.cpp's and LowerWorkUmma.cpp's part.
+// plain numbers out; emitting code around them is LowerWorkWgmma.cpp's and LowerWorkUmma.cpp's
+// part.
 #ifndef TS_LIB_CONVERSION_TSTONVGPU_MATRIXDESCRIPTOR_H
 #define TS_LIB_CONVERSION_TSTONVGPU_MATRIXDESCRIPTOR_H
 
