@@ -17,6 +17,21 @@ def TSLowerSchedule : Pass<"ts-lower-schedule", "::mlir::gpu::GPUModuleOp"> {
 
 def TSLowerWork : Pass<"ts-lower-work", "::mlir::gpu::GPUModuleOp"> {
   let summary = "work primitives to nvvm and llvm ops, stage views to plain memrefs";
+  let description = [{
+    Runs after `ts-lower-schedule`. Addresses are followed to the start of dynamic shared memory,
+    accesses to swizzled views get the XOR of their swizzle, register tiles become structs, and the
+    types of this dialect disappear, so that only upstream passes follow. For instance
+
+    ```
+    %f = ts.wgmma_wait 0, %acc : !ts.wgmma<64x8xf32> -> !ts.fragment<64x8xf32>
+    ```
+
+    becomes an assembly call that carries the four registers of the accumulator through the wait:
+
+    ```
+    %r = llvm.inline_asm ... "wgmma.wait_group.sync.aligned 0;", "=f,=f,=f,=f,0,1,2,3,~{memory}" ...
+    ```
+  }];
   let dependentDialects = ["::mlir::scf::SCFDialect", "::mlir::NVVM::NVVMDialect",
                            "::mlir::LLVM::LLVMDialect", "::mlir::arith::ArithDialect",
                            "::mlir::gpu::GPUDialect", "::mlir::memref::MemRefDialect",
