@@ -16,8 +16,12 @@ using namespace mlir;
 using namespace mlir::ts;
 
 void mlir::ts::buildTSVerifyPipeline(OpPassManager &pm, const TSLowerOptions &options) {
-  (void)pm;
-  (void)options;
+  if (options.verify == "off")
+    return;
+  OpPassManager &gpuPm = pm.nest<gpu::GPUModuleOp>();
+  // Structure first: the protocol checks speak of schedules whose brackets are in order.
+  gpuPm.addPass(createTSVerifyStructure({options.verify}));
+  gpuPm.addPass(createTSVerifyProtocol({options.verify}));
 }
 
 void mlir::ts::buildTSLowerPipeline(OpPassManager &pm, const TSLowerOptions &options) {

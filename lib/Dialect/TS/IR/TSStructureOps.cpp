@@ -292,6 +292,13 @@ LogicalResult KernelOp::verify() {
   if (getGrid().size() > 3)
     return emitOpError("a grid has up to three dimensions, found ") << getGrid().size();
 
+  for (Operation &op : getBodyBlock().without_terminator())
+    if (isa_and_nonnull<TSDialect>(op.getDialect()) &&
+        !isa<ResourceOp, WorkQueueOp, PdlOp, BatonOp, DependsOp, AliasGroupOp, PipelineGroupOp,
+             TaskOp, NamedBarrierOp, MbarrierOp>(op))
+      return op.emitOpError("is a step of a schedule and stands outside any ts.task; no warp would "
+                            "execute it");
+
   llvm::StringSet<> scalars, arrays;
   for (auto [arg, name] : llvm::zip(args, getArgNames().getAsValueRange<StringAttr>())) {
     Type type = arg.getType();

@@ -48,7 +48,11 @@ def TS_KernelOp : TS_Op<"kernel", [Symbol, IsolatedFromAbove,
   }];
 }
 
-def TS_ResourceOp : TS_Op<"resource"> {
+// Stands directly in a kernel, so that every task can see it.
+class TS_Declaration<string mnemonic, list<Trait> traits = []>
+    : TS_Op<mnemonic, traits # [HasParent<"KernelOp">]>;
+
+def TS_ResourceOp : TS_Declaration<"resource"> {
   let summary = "a communication object: memory and, optionally, the pipeline that guards it";
   let description = [{
     `gmem`, `smem(...)`, `tmem(...)` or `barrier`. Allocations are per stage. A resource without a
@@ -80,7 +84,7 @@ def TS_ResourceOp : TS_Op<"resource"> {
   }];
 }
 
-def TS_WorkQueueOp : TS_Op<"work_queue", [AttrSizedOperandSegments]> {
+def TS_WorkQueueOp : TS_Declaration<"work_queue", [AttrSizedOperandSegments]> {
   let summary = "queue of work tiles of a persistent kernel";
   let description = [{
     `static` hands tile `cta + i * ctas` to a CTA; `clc` asks the hardware for the next cluster
@@ -104,7 +108,7 @@ def TS_WorkQueueOp : TS_Op<"work_queue", [AttrSizedOperandSegments]> {
   let hasVerifier = 1;
 }
 
-def TS_PdlOp : TS_Op<"pdl"> {
+def TS_PdlOp : TS_Declaration<"pdl"> {
   let summary = "programmatic dependent launch, as a resource others can depend on";
   let description = [{
     ```mlir
@@ -116,7 +120,7 @@ def TS_PdlOp : TS_Op<"pdl"> {
   let assemblyFormat = "$name attr-dict";
 }
 
-def TS_BatonOp : TS_Op<"baton"> {
+def TS_BatonOp : TS_Declaration<"baton"> {
   let summary = "ordering baton among the replicas of a task: take and pass in turn";
   let description = [{
     Replica `first` holds it at the start; `ts.take` waits for one's turn, `ts.pass` hands it to the
@@ -132,7 +136,7 @@ def TS_BatonOp : TS_Op<"baton"> {
   let hasVerifier = 1;
 }
 
-def TS_DependsOp : TS_Op<"depends"> {
+def TS_DependsOp : TS_Declaration<"depends"> {
   let summary = "edge(s) of the dependency graph: a resource and what it is made from";
   let description = [{
     A self-edge declares a ping-pong resource. `ordering` marks an edge that carries no data
@@ -150,7 +154,7 @@ def TS_DependsOp : TS_Op<"depends"> {
   let hasVerifier = 1;
 }
 
-def TS_AliasGroupOp : TS_Op<"alias_group"> {
+def TS_AliasGroupOp : TS_Declaration<"alias_group"> {
   let summary = "allocations of different phases that share one memory region";
   let description = [{
     Each phase is a list of whole resources whose allocations coexist; all phases start at the same
@@ -167,7 +171,7 @@ def TS_AliasGroupOp : TS_Op<"alias_group"> {
   let hasVerifier = 1;
 }
 
-def TS_PipelineGroupOp : TS_Op<"pipeline_group"> {
+def TS_PipelineGroupOp : TS_Declaration<"pipeline_group"> {
   let summary = "resources that share one side of their pipelines";
   let description = [{
     `merge`: a full barrier per member, one shared empty barrier; the consumer ops name the group.

@@ -355,7 +355,7 @@ def TS_StMatrixOp : TS_Work<"stmatrix", [TS_WarpCollective]> {
 
 //===-- Barriers by hand, clusters -----------------------------------------------------------===//
 
-def TS_NamedBarrierOp : TS_Op<"named_barrier"> {
+def TS_NamedBarrierOp : TS_Op<"named_barrier", [HasParent<"KernelOp">]> {
   let summary = "a hardware named barrier as a resource; the compiler assigns ids not pinned";
   let arguments = (ins StrAttr:$name, I64Attr:$threads, OptionalAttr<I64Attr>:$id);
   let results = (outs TS_ResourceType:$result);
@@ -374,7 +374,7 @@ def TS_BarrierArriveOp : TS_Work<"barrier_arrive", [TS_WarpCollective]> {
   let assemblyFormat = "$barrier attr-dict";
   let hasVerifier = 1;
 }
-def TS_MbarrierOp : TS_Op<"mbarrier"> {
+def TS_MbarrierOp : TS_Op<"mbarrier", [HasParent<"KernelOp">]> {
   let summary = "a hand-written mbarrier: storage, initialisation and publication are the compiler's";
   let arguments = (ins StrAttr:$name, I64Attr:$count);
   let results = (outs TS_ResourceType:$result);
