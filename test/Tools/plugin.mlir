@@ -17,7 +17,11 @@
 gpu.module @m attributes {ts.chip = "sm_90a"} {
   ts.kernel @k(%D: memref<?xf32>) warps(1) {
     %out = ts.resource "out" gmem
-    ts.task "fill" warps(0, 1) writes(%out) {
+    %one_value = ts.resource "one" gmem
+    ts.depends %out on %one_value
+    ts.task "fill" warps(0, 1) reads(%one_value) writes(%out) {
+      ts.consume %one_value "read" {
+      }
       ts.produce %out "fill" {
         %t = ts.info thread : index
         %one = arith.constant 1.0 : f32
