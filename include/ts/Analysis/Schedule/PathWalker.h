@@ -11,6 +11,7 @@
 
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
+#include <functional>
 #include <map>
 
 namespace mlir::ts {
@@ -78,11 +79,11 @@ public:
   };
   using Nodes = SmallVector<Node, 4>;
   /// Turns `state` at `op` into what follows; several results fork the path, none ends it.
-  using Visit = llvm::function_ref<void(Operation *op, const State &state,
-                                        const PathAssumptions &path, SmallVectorImpl<State> &out)>;
+  using Visit = std::function<void(Operation *op, const State &state, const PathAssumptions &path,
+                                   SmallVectorImpl<State> &out)>;
 
   PathWalker(TaskOp task, PathConditions &conditions, Visit visit)
-      : task(task), conditions(conditions), visit(visit) {}
+      : task(task), conditions(conditions), visit(std::move(visit)) {}
 
   void markRelevant(Operation *op) {
     leaves.insert(op);

@@ -54,9 +54,15 @@ static SmallVector<ProduceOp> worksOf(Value resource, KernelOp kernel) {
   return works;
 }
 
-static void reportFindings(const std::vector<Finding> &findings, Operation *at, KernelOp kernel,
+/// `where` null: each finding stands at the resource that it names.
+static void reportFindings(const std::vector<Finding> &findings, Operation *where, KernelOp kernel,
                            CheckReporter &reporter) {
   for (const Finding &finding : findings) {
+    Operation *at = where ? where : kernel.getOperation();
+    if (!where)
+      for (Operation &op : kernel.getBodyBlock())
+        if (op.getNumResults() == 1 && getResourceName(op.getResult(0)) == finding.resource)
+          at = &op;
     InFlightDiagnostic diag = reporter.report(CheckId(finding.check), at);
     diag << finding.message;
     if (!finding.hint.empty())
@@ -87,7 +93,7 @@ void mlir::ts::detail::checkPipelines(KernelOp kernel, CheckReporter &reporter) 
     if (!groupOf(resource))
       reportFindings(validate(spec, cluster, participantsOf(resource)), &op, kernel, reporter);
   }
-  reportFindings(checkClusterLayouts(all, cluster), kernel, kernel, reporter);
+  reportFindings(checkClusterLayouts(all, cluster), nullptr, kernel, reporter);
 }
 
 //===-- TS217 over paths ---------------------------------------------------------------------===//
@@ -210,20 +216,24 @@ void mlir::ts::detail::checkWarpRanges(KernelOp kernel, CheckReporter &reporter)
 
 //===-- TS225, TS226 -------------------------------------------------------------------------===//
 
-void mlir::ts::detail::checkCapacity(KernelOp kernel, CheckReporter &reporter) {
+void mlir::ts::detail::checkCapacity(KernelOp kernel, bool lacksFeature, CheckReporter &reporter) {
   auto emit = [&](Operation *op) { return reporter.plain(op); };
   planWarps(kernel, emit);
-  planAllocation(kernel, emit);
+  // Where the chip lacks a memory altogether, its size says nothing more.
+  if (!lacksFeature)
+    planAllocation(kernel, emit);
 }
 
 //===-- Pass ---------------------------------------------------------------------------------===//
 
 void mlir::ts::verifyProtocol(KernelOp kernel, CheckReporter &reporter) {
+  int64_t before = reporter.findings();
   checkArchitecture(kernel, reporter);
+  bool lacksFeature = reporter.findings() != before;
   checkWarpRanges(kernel, reporter);
   checkPipelines(kernel, reporter);
   checkIssuedBytes(kernel, reporter);
-  checkCapacity(kernel, reporter);
+  checkCapacity(kernel, lacksFeature, reporter);
 }
 
 namespace {

@@ -70,7 +70,7 @@ constexpr Feature kFeatures[] = {
      "use ts.wgmma on sm_90a"},
     {"tcgen05 copies and tensor memory accesses", isOp<TmemCopyOp, TmemLoadOp, TmemStoreOp, TmemWaitOp>,
      DataCentreBlackwell, ""},
-    {"a pipeline with a UMMA side", isUmmaPipeline, DataCentreBlackwell,
+    {"pipeline with a UMMA side", isUmmaPipeline, DataCentreBlackwell,
      "use tma_async or async_async"},
     {"cluster launch control (a clc queue)", isHardwareQueue, DataCentreBlackwell,
      "use a static queue"},
@@ -138,10 +138,10 @@ void mlir::ts::detail::checkArchitecture(KernelOp kernel, CheckReporter &reporte
     if (!user)
       continue;
     auto diag = reporter.report(CheckId::TS227, user);
-    diag << feature.name << " does not exist on " << chip << "; expected one of "
+    diag << chip << " has no " << feature.name << "; compile for one of "
          << chipNames(feature.chips);
     if (!feature.instead.empty())
-      diag << " (or " << feature.instead << ")";
+      diag << ", or " << feature.instead;
     if (count > 1)
       diag.attachNote(user->getLoc()) << "and " << count - 1 << " more use(s) in kernel '"
                                       << kernel.getSymName() << "'";

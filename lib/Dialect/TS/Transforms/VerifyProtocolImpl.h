@@ -10,7 +10,7 @@ namespace mlir::ts::detail {
 void checkPipelines(KernelOp kernel, CheckReporter &reporter);     // TS215 to TS223
 void checkIssuedBytes(KernelOp kernel, CheckReporter &reporter);   // TS217 over paths
 void checkWarpRanges(KernelOp kernel, CheckReporter &reporter);    // TS224
-void checkCapacity(KernelOp kernel, CheckReporter &reporter);      // TS225, TS226
+void checkCapacity(KernelOp kernel, bool lacksFeature, CheckReporter &reporter);  // TS225, TS226
 void checkArchitecture(KernelOp kernel, CheckReporter &reporter);  // TS227, TS228
 
 } // namespace mlir::ts::detail

@@ -9,6 +9,12 @@ using ::ts::CheckId;
 
 //===-- TS102 --------------------------------------------------------------------------------===//
 
+static bool acquires(TaskOp task, Value resource, const KernelView &view) {
+  return llvm::any_of(view.uses.find(task)->second, [&](const ResourceUse &use) {
+    return isa<AcquireOp>(use.op) && llvm::is_contained(view.related(resource), use.resource);
+  });
+}
+
 void mlir::ts::detail::checkRoles(const KernelView &view, CheckReporter &reporter) {
   for (TaskOp task : view.tasks) {
     for (const ResourceUse &use : view.uses.find(task)->second) {
@@ -19,9 +25,11 @@ void mlir::ts::detail::checkRoles(const KernelView &view, CheckReporter &reporte
         continue;
       bool reads = declares(task, task.getReads(), use.resource, view);
       bool writes = declares(task, task.getWrites(), use.resource, view);
-      // Auxiliary work touches no memory; in a ping-pong the open bracket decides, not the list.
+      // Auxiliary work touches no memory; in a ping-pong, and where a producer looks at its own
+      // stage, the open bracket decides (TS105), not the list.
       bool exempt = isAuxiliary(use.op) ||
-                    (isa<ProduceOp, ConsumeOp>(use.op) && view.hasSelfEdge(use.resource));
+                    (isa<ProduceOp, ConsumeOp>(use.op) && view.hasSelfEdge(use.resource)) ||
+                    (isa<ConsumeOp>(use.op) && acquires(task, use.resource, view));
       StringRef name = use.op->getName().stripDialect();
       if (!reads && !writes) {
         reporter.report(CheckId::TS102, use.op)

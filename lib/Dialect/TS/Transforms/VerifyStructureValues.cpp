@@ -248,15 +248,6 @@ void mlir::ts::detail::checkNames(const KernelView &view, CheckReporter &reporte
 /// Ops between the tasks are evaluated by each task that uses them, so they must be the same in all.
 static void checkKernelLevel(const KernelView &view, CheckReporter &reporter) {
   for (Operation &op : view.kernel.getBodyBlock()) {
-    if (auto info = dyn_cast<InfoOp>(op)) {
-      if (info.getKind() == InfoKind::CtaRank)
-        continue;
-      reporter.report(CheckId::TS111, &op)
-          << "'ts.info " << stringifyInfoKind(info.getKind())
-          << "' stands outside of every task, but it has another value in each; move it into the task "
-             "that uses it";
-      continue;
-    }
     if (isa<TSDialect>(op.getDialect()) || isMemoryEffectFree(&op))
       continue;
     reporter.report(CheckId::TS111, &op)
