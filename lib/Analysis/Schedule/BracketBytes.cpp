@@ -12,6 +12,8 @@ using namespace ::ts::protocol;
 namespace {
 struct OpenPhase {
   Operation *acquire = nullptr;
+  uint64_t members = 0;  ///< of a fork, that are acquired
+  bool known = true;
   int64_t own = 0, alongN = 0, alongM = 0;
   SmallVector<Operation *, 4> works;
   bool operator==(const OpenPhase &other) const = default;
@@ -25,9 +27,13 @@ PhaseBytes mlir::ts::bytesPerPhase(Value resource, TaskOp task, int64_t replica,
     result.known = false;
     return result;
   }
-  SmallVector<Value> targets = {resource};
-  if (auto group = resource.getDefiningOp<PipelineGroupOp>())
+  SmallVector<Value> targets = {resource}, acquired = {resource};
+  auto group = resource.getDefiningOp<PipelineGroupOp>();
+  bool fork = group && group.getMode() == GroupMode::Fork;
+  if (group)
     llvm::append_range(targets, group.getMembers());
+  if (fork)
+    llvm::append_range(acquired, group.getMembers());
 
   PathConditions conditions(task, replica);
   llvm::DenseMap<Operation *, ::ts::schedule::IssuedBytes> issued;
@@ -39,27 +45,45 @@ PhaseBytes mlir::ts::bytesPerPhase(Value resource, TaskOp task, int64_t replica,
     ::ts::protocol::IssuedBytes bytes{phase.own, phase.alongN, phase.alongM};
     for (const PhaseBytes::Phase &known : result.phases)
       if (known.bytes.own == bytes.own && known.bytes.alongN == bytes.alongN &&
-          known.bytes.alongM == bytes.alongM)
+          known.bytes.alongM == bytes.alongM && known.known == phase.known &&
+          known.works.empty() == phase.works.empty())
         return;
-    PhaseBytes::Phase entry{bytes, cast<AcquireOp>(phase.acquire), {}, conditions.describe(path)};
+    PhaseBytes::Phase entry{bytes, cast<AcquireOp>(phase.acquire), {}, phase.known,
+                            conditions.describe(path)};
     for (Operation *work : phase.works)
       entry.works.push_back(cast<ProduceOp>(work));
     result.phases.push_back(std::move(entry));
   };
   auto visit = [&](Operation *op, const OpenPhase &state, const PathAssumptions &path,
                    SmallVectorImpl<OpenPhase> &out) {
-    if (isa<AcquireOp>(op)) {
-      record(state, path);
-      OpenPhase opened;
-      opened.acquire = op;
-      out.push_back(opened);
+    if (auto acquire = dyn_cast<AcquireOp>(op)) {
+      uint64_t member = 0;
+      if (fork)
+        member = uint64_t(1) << (llvm::find(acquired, acquire.getResource()) - acquired.begin()) % 64;
+      OpenPhase next = state;
+      // The other members of a fork join the phase as long as nothing was issued into it.
+      if (!fork || (state.members & member) || !state.works.empty()) {
+        record(state, path);
+        next = OpenPhase();
+      }
+      next.acquire = op;
+      next.members |= member;
+      out.push_back(next);
       return;
     }
     const auto &bytes = issued.find(op)->second;
-    if (!bytes.known || state.works.size() >= kMaxWorks)
+    if (state.works.size() >= kMaxWorks)
       result.known = false;
-    if (!state.acquire || bytes.alternatives.empty()) {
+    if (!state.acquire) {
       out.push_back(state);
+      return;
+    }
+    if (!bytes.known || bytes.alternatives.empty()) {
+      OpenPhase next = state;
+      next.known &= bytes.known;
+      if (!bytes.known && !llvm::is_contained(next.works, op))
+        next.works.push_back(op);
+      out.push_back(next);
       return;
     }
     for (const auto &one : bytes.alternatives) {
@@ -75,7 +99,8 @@ PhaseBytes mlir::ts::bytesPerPhase(Value resource, TaskOp task, int64_t replica,
   };
   PathWalker<OpenPhase> walker(task, conditions, visit);
   task.walk([&](Operation *op) {
-    if (auto acquire = dyn_cast<AcquireOp>(op); acquire && acquire.getResource() == resource)
+    if (auto acquire = dyn_cast<AcquireOp>(op);
+        acquire && llvm::is_contained(acquired, acquire.getResource()))
       walker.markRelevant(op);
     if (auto work = dyn_cast<ProduceOp>(op); work && !work.getAux() &&
                                              llvm::is_contained(targets, work.getResource())) {
@@ -88,5 +113,7 @@ PhaseBytes mlir::ts::bytesPerPhase(Value resource, TaskOp task, int64_t replica,
     result.known = false;
   for (const auto &node : finals)
     record(node.state, node.path);
+  for (const PhaseBytes::Phase &phase : result.phases)
+    result.known &= phase.known;
   return result;
 }

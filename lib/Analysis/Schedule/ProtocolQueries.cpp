@@ -236,7 +236,9 @@ Participants mlir::ts::participantsOf(Value resource) {
           bool perWarp = spec->stride(POp::Acquire) > 1 && spec->stride(POp::Acquire) == role.warps;
           PhaseBytes bytes =
               bytesPerPhase(resource, task, replica, perWarp, *spec, clusterSpecOf(kernel));
-          if (bytes.known && bytes.phases.size() == 1)
+          // A member of a group may leave the copies to another one.
+          bool elsewhere = groupOf(resource) && !bytes.phases.empty() && bytes.phases[0].works.empty();
+          if (bytes.known && bytes.phases.size() == 1 && !elsewhere)
             entry.issued = bytes.phases.front().bytes;
         }
         result.of(kind).push_back(entry);

@@ -105,16 +105,29 @@ static void checkPhases(Value resource, TaskOp task, KernelOp kernel, const Pipe
   bool perWarp = spec.stride(::ts::protocol::Op::Acquire) > 1 &&
                  spec.stride(::ts::protocol::Op::Acquire) == task.getWarpsPerReplica();
   PhaseBytes bytes = bytesPerPhase(resource, task, 0, perWarp, spec, cluster);
-  if (!bytes.known || bytes.phases.empty())
+  if (bytes.phases.empty())
     return;
+  auto silent = llvm::find_if(bytes.phases, [](const auto &phase) { return phase.works.empty(); });
   if (bytes.phases.size() == 1) {
-    if (total(bytes.phases.front().bytes) != 0)
+    if (silent == bytes.phases.end())
       return;
-    reporter.report(CheckId::TS217, bytes.phases.front().acquire)
+    reporter.report(CheckId::TS217, silent->acquire)
         << "task '" << task.getName() << "' acquires '" << getResourceName(resource)
         << "', whose barrier counts the bytes of copies, but issues no copy into it, so the phase "
            "never completes; issue the copy between acquire and commit, or use async_async for "
            "stores by threads";
+    return;
+  }
+  // Work without a body may leave its bytes open; that it is there on one path only counts.
+  if (!bytes.known) {
+    if (silent == bytes.phases.end())
+      return;
+    auto diag = reporter.report(CheckId::TS217, silent->acquire);
+    diag << "task '" << task.getName() << "' fills '" << getResourceName(resource)
+         << "' on one path and issues nothing on another, but its barrier expects the same bytes in "
+            "every phase; do the work on every path between acquire and commit";
+    if (!silent->path.empty())
+      diag.attachNote(silent->acquire->getLoc()) << "nothing on the path with " << silent->path;
     return;
   }
   llvm::sort(bytes.phases, [](const auto &a, const auto &b) { return total(a.bytes) < total(b.bytes); });
@@ -140,6 +153,10 @@ void mlir::ts::detail::checkIssuedBytes(KernelOp kernel, CheckReporter &reporter
       continue;
     PipelineSpec spec = pipelineSpecOf(op.getResult(0));
     if (!hasTmaProducer(spec.type))
+      continue;
+    // A fork is armed once for all members.
+    PipelineGroupOp group = groupOf(op.getResult(0));
+    if (group && group.getMode() == GroupMode::Fork)
       continue;
     for (auto task : kernel.getBodyBlock().getOps<TaskOp>())
       checkPhases(op.getResult(0), task, kernel, spec, cluster, reporter);

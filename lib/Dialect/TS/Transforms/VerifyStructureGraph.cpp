@@ -62,14 +62,16 @@ static bool carriesData(DependsOp edge, Value upstream) {
          !upstream.getDefiningOp<BatonOp>() && !upstream.getDefiningOp<NamedBarrierOp>();
 }
 
-/// A task that reads `upstream` and writes `downstream`; a read under the producer's own acquire
-/// counts as one.
+/// A task that reads `upstream` and writes `downstream`. A read under the producer's own acquire
+/// counts as one: said by a consume, or meant by a ping-pong.
 static bool backs(TaskOp task, Value upstream, Value downstream, const KernelView &view) {
   if (!declares(task, task.getWrites(), downstream, view))
     return false;
   if (declares(task, task.getReads(), upstream, view))
     return true;
-  return declares(task, task.getWrites(), upstream, view) &&
+  if (!declares(task, task.getWrites(), upstream, view))
+    return false;
+  return view.hasSelfEdge(upstream) ||
          llvm::any_of(view.uses.find(task)->second, [&](const ResourceUse &use) {
            return isa<ConsumeOp>(use.op) && llvm::is_contained(view.related(upstream), use.resource);
          });
@@ -152,8 +154,11 @@ void mlir::ts::detail::checkDependencies(const KernelView &view, CheckReporter &
   for (TaskOp task : view.tasks)
     for (ValueRange list : {ValueRange(task.getReads()), ValueRange(task.getWrites())})
       for (Value resource : list) {
-        if (!resource.getDefiningOp<ResourceOp>() || inGraph.contains(resource) ||
-            !reported.insert(resource).second)
+        auto def = resource.getDefiningOp<ResourceOp>();
+        if (!def || inGraph.contains(resource) || !reported.insert(resource).second)
+          continue;
+        // Without memory and barriers there is no flow of data to declare.
+        if (def.getSpace() == Space::Barrier && !def.getPipeline())
           continue;
         auto diag = reporter.report(CheckId::TS103, resource.getDefiningOp());
         diag << "resource " << quoted(resource)
