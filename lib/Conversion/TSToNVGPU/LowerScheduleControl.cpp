@@ -24,7 +24,7 @@ LogicalResult TaskLowering::lowerLoop(Operation &op, LoopInfo info, ValueRange i
   llvm::append_range(carried, stateValues(vars));
   auto loop = scf::ForOp::create(b, e.loc, info.lower, info.upper, info.step, carried);
   if (unroll)
-    loop->setAttr("ts.unroll", unroll);
+    loop->setAttr(kUnrollAttr, unroll);
   info.iv = loop.getInductionVar();
   for (auto [arg, value] :
        llvm::zip(from.getArguments().drop_front(firstCarried), loop.getRegionIterArgs()))

@@ -26,6 +26,7 @@ namespace {
 constexpr int64_t kThreadsPerWarp = 32;
 constexpr int64_t kWarpsPerGroup = 4;
 constexpr int64_t kRegistersPerCta = 65536;
+constexpr int64_t kMaxThreadRegisters = 256; // 255 usable
 
 int64_t intAttr(Operation *op, StringRef name, int64_t otherwise = 0) {
   auto attr = op->getAttrOfType<IntegerAttr>(name);
@@ -161,14 +162,13 @@ void KernelLowering::mapArguments() {
 
 LogicalResult KernelLowering::collectPipelines() {
   values.cluster = clusterSpecOf(kernel);
+  // Groups first: members are placed with their group.
+  for (auto group : kernel.getBodyBlock().getOps<PipelineGroupOp>())
+    return emitUnsupported(group) << "pipeline groups ('" << group.getName() << "')";
   WalkResult result = kernel.getBody().walk([&](Operation *op) {
-    if (!isa<ResourceOp, PipelineGroupOp>(op))
+    if (!isa<ResourceOp>(op))
       return WalkResult::advance();
     Value resource = op->getResult(0);
-    if (isa<PipelineGroupOp>(op)) {
-      emitUnsupported(op) << "pipeline groups ('" << getResourceName(resource) << "')";
-      return WalkResult::interrupt();
-    }
     if (!hasPipeline(resource))
       return WalkResult::advance();
     LoweredPipeline pipeline;
@@ -218,6 +218,13 @@ LogicalResult KernelLowering::cloneKernelLevel() {
     }
     if (isa<TSDialect>(op.getDialect()))
       continue; // declarations: read through the tables above
+    bool steps = op.walk([](Operation *nested) {
+                     return isa<TSDialect>(nested->getDialect()) ? WalkResult::interrupt()
+                                                                 : WalkResult::advance();
+                   }).wasInterrupted();
+    if (steps)
+      return emitUnsupported(&op) << "schedule operations inside '" << op.getName()
+                                  << "' outside of tasks";
     b.clone(op, values.mapping);
   }
   return success();
@@ -342,7 +349,7 @@ LogicalResult KernelLowering::dispatch(Emitter &e) {
           segmentOf[h] = segmentOf[from];
   }
   // What each thread has at entry under the launch bounds; ptxas rounds down to a multiple of 8.
-  int64_t atEntry = std::min<int64_t>(kRegistersPerCta / threads, 255) / 8 * 8;
+  int64_t atEntry = std::min(kRegistersPerCta / threads / 8 * 8, kMaxThreadRegisters);
   SmallVector<int64_t> starts;
   for (int64_t g = 0; g < groups; ++g)
     if (g == 0 || segmentOf[g] != segmentOf[g - 1])
@@ -396,6 +403,10 @@ void KernelLowering::finish(Emitter &e) {
 LogicalResult KernelLowering::run() {
   if (!kernel->hasAttr(kSmemBytesAttr))
     return kernel.emitError("memory is not placed yet; run ts-allocate before ts-lower-schedule");
+  for (BlockArgument arg : kernel.getBody().getArguments())
+    if (auto memref = dyn_cast<MemRefType>(arg.getType());
+        memref && !memref.getElementType().isIntOrIndexOrFloat())
+      return emitUnsupported(kernel) << "arrays of " << memref.getElementType();
   if (failed(collectPipelines()))
     return failure();
   b.setInsertionPoint(kernel);

@@ -27,11 +27,15 @@ static std::string typeName(Type type) {
 }
 
 namespace {
-/// Whether a kernel argument is read and written, over all its uses through views.
+/// Whether a kernel argument is read and written, over all its uses through views, and the alignment
+/// in bytes that copies of several elements want.
 struct Uses {
   bool read = false, write = false;
+  int64_t align = 1;
 };
 } // namespace
+
+static constexpr int64_t kBulkAlignment = 16;
 
 static Uses usesOf(Value value) {
   Uses uses;
@@ -47,6 +51,13 @@ static Uses usesOf(Value value) {
         uses.read = true;
       } else if (auto store = dyn_cast<BulkStoreOp>(user)) {
         (store.getDst() == v ? uses.write : uses.read) = true;
+        uses.align = std::max(uses.align, kBulkAlignment);
+      } else if (isa<BulkLoadOp>(user)) {
+        uses.read = true;
+        uses.align = std::max(uses.align, kBulkAlignment);
+      } else if (auto copy = dyn_cast<CpAsyncOp>(user)) {
+        uses.read = true;
+        uses.align = std::max<int64_t>(uses.align, copy.getBytes());
       } else if (auto effects = dyn_cast<MemoryEffectOpInterface>(user);
                  effects && !isa<TSDialect>(user->getDialect())) {
         uses.write |= effects.getEffectOnValue<MemoryEffects::Write>(v).has_value();
@@ -103,13 +114,15 @@ std::string mlir::ts::manifestOf(KernelOp kernel, int64_t threads) {
                                   {"access", accessName(usesOf(arg))}});
       params.push_back(json::Object{{"kind", "tensor_map"}, {"arg", name}});
     } else if (auto memref = dyn_cast<MemRefType>(type)) {
-      args.push_back(json::Object{
-          {"name", name},
-          {"kind", "buffer"},
-          {"element", typeName(memref.getElementType())},
-          {"rank", memref.getRank()},
-          {"access", accessName(usesOf(arg))},
-          {"align", int64_t(std::max(1u, memref.getElementTypeBitWidth() / 8))}});
+      Uses uses = usesOf(arg);
+      Type element = memref.getElementType();
+      int64_t bytes = element.isIndex() ? 8 : std::max(1u, element.getIntOrFloatBitWidth() / 8);
+      args.push_back(json::Object{{"name", name},
+                                  {"kind", "buffer"},
+                                  {"element", typeName(element)},
+                                  {"rank", memref.getRank()},
+                                  {"access", accessName(uses)},
+                                  {"align", std::max(bytes, uses.align)}});
       params.push_back(json::Object{{"kind", "pointer"}, {"arg", name}});
       for (int64_t d = 0; d < memref.getRank(); ++d)
         if (memref.isDynamicDim(d))

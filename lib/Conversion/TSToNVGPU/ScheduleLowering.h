@@ -9,6 +9,7 @@
 #include "ts/Analysis/Protocol/Protocol.h"
 #include "ts/Dialect/TS/IR/TS.h"
 #include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/DenseSet.h"
 
 namespace mlir::ts {
 
@@ -29,6 +30,7 @@ struct KernelValues {
   Value thread, warp, lane; // i32, in the CTA; `warp` is warp-uniform
   llvm::DenseMap<Value, LoweredPipeline> pipelines;
   ::ts::protocol::ClusterSpec cluster;
+  llvm::DenseSet<Operation *> warned; // matrix operations whose loop may leave accumulators unwritten
 };
 
 /// On the gpu.func and then llvm.func: numbers of the parameters that are tensor maps.
@@ -36,6 +38,9 @@ inline constexpr llvm::StringLiteral kTensorMapArgsAttr = "ts.tensor_map_args";
 
 /// On the same functions: single-precision denormals are flushed, function-wide.
 inline constexpr llvm::StringLiteral kFlushDenormalsAttr = "ts.flush_denormals";
+
+/// On an scf.for made from a ts.for that asks for unrolling: the factor.
+inline constexpr llvm::StringLiteral kUnrollAttr = "ts.unroll";
 
 /// Why a kernel cannot be lowered: an error [TS404] at `op`.
 InFlightDiagnostic emitUnsupported(Operation *op);

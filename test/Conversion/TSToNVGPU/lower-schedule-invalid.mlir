@@ -1,0 +1,307 @@
+// What the schedule lowering refuses, with its whole sentence.
+// RUN: ts-opt --pass-pipeline='builtin.module(gpu.module(ts-infer-pipelines{remarks=false},ts-allocate,ts-lower-schedule))' --split-input-file --verify-diagnostics -o /dev/null %s
+
+gpu.module @m attributes {ts.chip = "sm_90a"} {
+  ts.kernel @no_body() warps(1) {
+    %r = ts.resource "r" smem(x: memref<64xf32>)
+    ts.task "t" warps(0, 1) writes(%r) {
+      // expected-error @+1 {{[TS401] work "fill" of 'r' has no body yet, so there is no code to emit; give it a body, or stop at verification with --verify-only}}
+      ts.produce %r "fill" declared effects [#ts.effect<write "x">]
+    }
+  }
+}
+
+// -----
+
+gpu.module @m attributes {ts.chip = "sm_90a"} {
+  ts.kernel @groups() warps(1) {
+    %a = ts.resource "a" smem(x: memref<64xf32>) pipeline(tma_async, stages = 2, num_bytes = 256, producer_count = 1, consumer_count = 1)
+    %b = ts.resource "b" smem(x: memref<64xf32>) pipeline(tma_async, stages = 2, num_bytes = 256, producer_count = 1, consumer_count = 1)
+    // expected-error @+1 {{[TS404] the lowering cannot express this yet: pipeline groups ('ab')}}
+    %ab = ts.pipeline_group "ab" merge(%a, %b)
+    ts.task "t" warps(0, 1) {
+    }
+  }
+}
+
+// -----
+
+gpu.module @m attributes {ts.chip = "sm_100a"} {
+  ts.kernel @other_type() warps(1) {
+    // expected-error @+1 {{[TS404] the lowering cannot express this yet: async_umma pipelines ('a')}}
+    %a = ts.resource "a" smem(x: memref<64xf32>) pipeline(async_umma, stages = 2, producer_count = 32, consumer_count = 1)
+    ts.task "t" warps(0, 1) {
+    }
+  }
+}
+
+// -----
+
+gpu.module @m attributes {ts.chip = "sm_90a"} {
+  // expected-error @+1 {{[TS404] the lowering cannot express this yet: clusters of more than one CTA}}
+  ts.kernel @cluster() warps(1) cluster(2, 1, 1) {
+    ts.task "t" warps(0, 1) {
+    }
+  }
+}
+
+// -----
+
+gpu.module @m attributes {ts.chip = "sm_100a"} {
+  ts.kernel @clc(%n: index) warps(1) {
+    %q = ts.work_queue "tiles" clc over(%n)
+    ts.task "t" warps(0, 1) reads(%q) {
+      // expected-error @+1 {{[TS404] the lowering cannot express this yet: cluster launch control queues ('tiles'); use a static queue}}
+      ts.tile_loop %q {
+        ts.next_tile %q
+      }
+    }
+  }
+}
+
+// -----
+
+gpu.module @m attributes {ts.chip = "sm_90a"} {
+  // expected-error @+1 {{[TS404] the lowering cannot express this yet: arrays of 'vector<4xf32>'}}
+  ts.kernel @element(%A: memref<?xvector<4xf32>>) warps(1) {
+    ts.task "t" warps(0, 1) {
+    }
+  }
+}
+
+// -----
+
+gpu.module @m attributes {ts.chip = "sm_90a"} {
+  ts.kernel @guard() warps(1) {
+    ts.task "t" warps(0, 1) {
+      // expected-error @+1 {{[TS108] guard 'first' stands outside any loop}}
+      ts.guard first {
+      }
+    }
+  }
+}
+
+// -----
+
+gpu.module @m attributes {ts.chip = "sm_90a"} {
+  ts.kernel @no_pipeline() warps(1) {
+    %r = ts.resource "r" smem(x: memref<64xf32>)
+    ts.task "t" warps(0, 1) writes(%r) {
+      // expected-error @+1 {{'r' has no pipeline, so there is nothing to acquire}}
+      ts.acquire %r
+    }
+  }
+}
+
+// -----
+
+gpu.module @m attributes {ts.chip = "sm_90a"} {
+  ts.kernel @counts() warps(1) {
+    // expected-error @+1 {{the arrival counts of 'r' are not known: no task executes both sides of its pipeline; give producer_count and consumer_count, or complete the schedule}}
+    %r = ts.resource "r" smem(x: memref<64xf32>) pipeline(async_async, stages = 2)
+    ts.task "t" warps(0, 1) writes(%r) {
+      ts.acquire %r
+      ts.commit %r
+    }
+  }
+}
+
+// -----
+
+gpu.module @m attributes {ts.chip = "sm_90a"} {
+  ts.kernel @foreign(%b: i1) warps(2) {
+    %r = ts.resource "r" smem(x: memref<64xf32>) pipeline(async_async, stages = 2)
+    ts.task "p" warps(0, 1) writes(%r) {
+      // expected-error @+1 {{[TS404] the lowering cannot express this yet: pipeline operations inside 'scf.if'; use ts.for, ts.guard or ts.when}}
+      scf.if %b {
+        ts.acquire %r
+        ts.commit %r
+      }
+    }
+    ts.task "c" warps(1, 1) reads(%r) {
+      ts.wait %r
+      ts.release %r
+    }
+  }
+}
+
+// -----
+
+gpu.module @m attributes {ts.chip = "sm_90a"} {
+  ts.kernel @elected() warps(2) {
+    %r = ts.resource "r" smem(x: memref<64xf32>) pipeline(async_async, stages = 2)
+    ts.task "p" warps(0, 1) writes(%r) {
+      // expected-error @+1 {{[TS404] the lowering cannot express this yet: pipeline operations inside ts.elect; the lowering elects the threads that arrive by itself}}
+      ts.elect {
+        ts.acquire %r
+        ts.commit %r
+      }
+    }
+    ts.task "c" warps(1, 1) reads(%r) {
+      ts.wait %r
+      ts.release %r
+    }
+  }
+}
+
+// -----
+
+gpu.module @m attributes {ts.chip = "sm_90a"} {
+  ts.kernel @elected_barrier() warps(1) {
+    %bar = ts.named_barrier "all" threads(32)
+    ts.task "t" warps(0, 1) {
+      // expected-error @+1 {{runs in one thread of a warp, but holds an operation that needs the whole warp; move it out of ts.elect}}
+      ts.elect {
+        ts.barrier_sync %bar
+      }
+    }
+  }
+}
+
+// -----
+
+// A copy outside a bracket of its pipeline has no barrier to complete on.
+!map = !ts.tensor_map<?x?xf32, box = 8x32>
+gpu.module @m attributes {ts.chip = "sm_90a"} {
+  ts.kernel @no_bracket(%A: !map) warps(1) {
+    %c0 = arith.constant 0 : index
+    %r = ts.resource "r" smem(x: memref<8x32xf32>) pipeline(tma_async, stages = 2, num_bytes = 1024, producer_count = 1, consumer_count = 1)
+    ts.task "p" warps(0, 1) writes(%r) {
+      // expected-error @+1 {{work "load" takes a stage of 'r', but task 'p' has no bracket of it}}
+      ts.produce %r "load" (%x) {
+        ts.tma_load %A[%c0, %c0] to %x : !map, memref<8x32xf32, #ts.smem>
+      }
+    }
+  }
+}
+
+// -----
+
+!map = !ts.tensor_map<?x?xf32, box = 8x32>
+gpu.module @m attributes {ts.chip = "sm_90a"} {
+  ts.kernel @no_barrier(%A: !map) warps(1) {
+    %c0 = arith.constant 0 : index
+    %s = ts.resource "s" smem(x: memref<8x32xf32>)
+    ts.task "p" warps(0, 1) writes(%s) {
+      ts.produce %s "load" (%x) {
+        // expected-error @+1 {{completes on the full barrier of the enclosing ts.produce, but there is none of a pipelined resource here}}
+        ts.tma_load %A[%c0, %c0] to %x : !map, memref<8x32xf32, #ts.smem>
+      }
+    }
+  }
+}
+
+// -----
+
+gpu.module @m attributes {ts.chip = "sm_90a"} {
+  ts.kernel @info() warps(1) {
+    ts.task "t" warps(0, 1) {
+      // expected-error @+1 {{ts.info stage has no meaning here; stage, barrier and in_flight need an enclosing work op of a pipelined resource, loop_* an enclosing ts.for, tmem_base a tensor-memory resource}}
+      %s = ts.info stage : i32
+    }
+  }
+}
+
+// -----
+
+// Work of a ring that this task has no bracket of: no crash, a sentence.
+gpu.module @m attributes {ts.chip = "sm_90a"} {
+  ts.kernel @info_without_bracket() warps(1) {
+    %r = ts.resource "r" smem(x: memref<64xf32>) pipeline(async_async, stages = 2, producer_count = 32, consumer_count = 32)
+    ts.task "t" warps(0, 1) writes(%r) {
+      ts.produce %r "fill" {
+        // expected-error @+1 {{ts.info in_flight has no meaning here}}
+        %s = ts.info in_flight : i32
+      }
+    }
+  }
+}
+
+// -----
+
+gpu.module @m attributes {ts.chip = "sm_90a"} {
+  ts.kernel @baton() warps(3) {
+    %order = ts.baton "order" holders(2)
+    ts.task "t" warps(0, 3) replicas(3) (%r) {
+      // expected-error @+1 {{baton 'order' has 2 holders, but task 't' has 3 replicas}}
+      ts.take %order
+    }
+  }
+}
+
+// -----
+
+gpu.module @m attributes {ts.chip = "sm_90a"} {
+  ts.kernel @peer() warps(1) {
+    %c1 = arith.constant 1 : index
+    %m = ts.mbarrier "m" count(1)
+    ts.task "t" warps(0, 1) {
+      // expected-error @+1 {{[TS404] the lowering cannot express this yet: arrivals on the barriers of other CTAs of a cluster}}
+      ts.mbarrier_arrive %m cta(%c1)
+    }
+  }
+}
+
+// -----
+
+// Bytes that cannot be shared out among the warps that arm them.
+gpu.module @m attributes {ts.chip = "sm_90a"} {
+  ts.kernel @share(%A: !ts.tensor_map<?x?xf32, box = 8x32>, %b: i1) warps(4) {
+    %c0 = arith.constant 0 : index
+    %r = ts.resource "r" smem(x: memref<8x32xf32>) pipeline(tma_async, stages = 2, num_bytes = 1024)
+    ts.task "p" warps(0, 1) writes(%r) {
+      // expected-error @+1 {{[TS404] the 1024 bytes of 'r' do not divide over the 3 warps that arm them, and what task 'p' copies is not known; copy the same bytes on every path}}
+      ts.acquire %r
+      ts.produce %r "load" (%x) {
+        scf.if %b {
+          ts.tma_load %A[%c0, %c0] to %x : !ts.tensor_map<?x?xf32, box = 8x32>, memref<8x32xf32, #ts.smem>
+        }
+      }
+      ts.commit %r
+    }
+    ts.task "q" warps(1, 2) writes(%r) {
+      ts.acquire %r
+      ts.commit %r
+    }
+    ts.task "c" warps(3, 1) reads(%r) {
+      ts.wait %r
+      ts.release %r
+    }
+  }
+}
+
+// -----
+
+// A loop that may run zero times and that only its own task knows.
+!tile = memref<128x64xbf16, #ts.smem<128>>
+!acc = memref<128x128xf32, #ts.tmem>
+gpu.module @m attributes {ts.chip = "sm_100a"} {
+  ts.kernel @unknown_trips(%X: memref<?xindex>) warps(8) {
+    %c0 = arith.constant 0 : index
+    %t = arith.constant true
+    %s = ts.resource "s" smem(a: !tile, b: !tile)
+    %d = ts.resource "d" tmem(c: !acc) pipeline(umma_async, stages = 1)
+    ts.task "mma" warps(4, 1) reads(%s) writes(%d) {
+      %n = memref.load %X[%c0] : memref<?xindex>
+      ts.acquire %d
+      %x, %y = ts.consume %s "operands" (%va, %vb) -> !tile, !tile {
+        ts.yield %va, %vb : !tile, !tile
+      }
+      ts.for %k = %c0 to %n {
+        ts.produce %d "mma" (%c) {
+          // expected-warning @+1 {{the accumulators of 'd' hold old values when the loop around this runs zero times, and its bounds are known to this task only; compute them from kernel arguments, or see to it that it runs}}
+          ts.umma %c, %x, %y accumulate(%t) : !acc, !tile, !tile
+        }
+      }
+      ts.commit %d
+    }
+    ts.task "store" warps(0, 4) reads(%d) {
+      ts.wait %d
+      ts.consume %d "read" (%c) {
+        %x = ts.tmem_load %c[%c0] : !acc -> vector<32xf32>
+        %y = ts.tmem_load %c[%c0] : !acc -> vector<32xf32>
+      }
+      ts.release %d
+    }
+  }
+}
