@@ -79,7 +79,10 @@ def split_program(name, check):
             messages.append(checked.group(1))
         elif not re.match(r"\s*// *(RUN|REQUIRES|[A-Z-]+:|SPDX)", line):
             program.append(line)
-    return "\n".join(program).strip("\n"), messages
+    while program and re.match(r"\s*(//.*)?$", program[0]):  # the file's own header
+        program.pop(0)
+    messages.sort(key=lambda message: message.startswith("note:"))
+    return "\n".join(program).rstrip("\n"), messages
 
 
 def anchor(check):
