@@ -234,7 +234,7 @@ void KernelOp::print(OpAsmPrinter &printer) {
   if (getTripsPerTile())
     printer << " trips_per_tile";
   if (getMaxDynamicSmem())
-    printer << " max_smem(" << *getMaxDynamicSmem() << ')';
+    printer << " max_smem(" << int64_t(*getMaxDynamicSmem()) << ')';
   printer.printOptionalAttrDictWithKeyword(
       (*this)->getAttrs(), {"sym_name", "arg_names", "arg_exprs", "arg_mins", "num_warps", "cluster",
                             "grid", "flush_denormals", "trips_per_tile", "max_dynamic_smem"});

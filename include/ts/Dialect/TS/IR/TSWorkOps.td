@@ -74,7 +74,7 @@ def TS_TmaLoadOp : TS_Work<"tma_load", [TS_SingleThread, AttrSizedOperandSegment
   let description = [{
     Coordinates are element offsets in array order (slowest first); parts out of bounds are filled.
     The barrier is the one of the enclosing `ts.produce`. With `gather` the first coordinate is
-    replaced by four row indices. `multicast` is the mask of CTAs of the cluster that receive it.
+    replaced by four row indices, the box is one row and the destination has four. `multicast` is the mask of CTAs of the cluster that receive it.
 
     ```mlir
     %a = ts.resource "a" smem(x: memref<128x64xbf16, #ts.smem<128>>) pipeline(tma_async, stages = 2)
@@ -190,6 +190,10 @@ def TS_UmmaOp : TS_Work<"umma", [TS_SingleThread, AttrSizedOperandSegments]> {
     overwrites D. All k steps of the tile are issued, in order. Completion is what the commit of D's
     pipeline and the release of A's and B's track. `scales` are TMEM views of block scales.
 
+    Rows in shared memory are exactly one swizzle span (16 bytes without swizzle); a wider tile is
+    stored in panels side by side, `memref<panels x rows x span>`. With `cta_group = 2` each CTA
+    names its own half: half of D's rows and A's, half of B's rows; D's columns are all of N.
+
     C1: M is 64 or 128 (256 with `cta_group = 2`), N a multiple of 8 up to 256 (16 for M = 128).
 
     ```mlir
@@ -224,7 +228,10 @@ def TS_UmmaOp : TS_Work<"umma", [TS_SingleThread, AttrSizedOperandSegments]> {
 
 def TS_TmemCopyOp : TS_Work<"tmem_copy", [TS_SingleThread]> {
   let summary = "shared memory to tensor memory (tcgen05.cp, UTCCP)";
-  let description = [{Completes through tcgen05.commit, never through a store wait.}];
+  let description = [{
+    Completes through tcgen05.commit, never through a store wait. `shape` is "128x256b", "4x256b",
+    "128x128b", "64x128b.warpx2::02_13", "64x128b.warpx2::01_23" or "32x128b.warpx4".
+  }];
   let arguments = (ins AnyMemRef:$src, AnyMemRef:$dst, StrAttr:$shape,
                        DefaultValuedAttr<I64Attr, "1">:$cta_group);
   let assemblyFormat = "$src `to` $dst $shape attr-dict `:` type($src) `,` type($dst)";
@@ -313,7 +320,20 @@ def TS_WgmmaWaitOp : TS_Work<"wgmma_wait", [TS_WarpCollective]> {
 def TS_FragmentMapOp : TS_Op<"fragment_map", [RecursiveMemoryEffects,
                                               SingleBlockImplicitTerminator<"YieldOp">]> {
   let summary = "element-wise arithmetic on fragments of one shape";
-  let description = [{The region gets one element of each input and yields one element of the result.}];
+  let description = [{
+    The region gets one element of each input and yields one element of the result.
+
+    ```mlir
+    ts.task "t" warps(0, 4) {
+      %z = ts.wgmma_zero : !ts.wgmma<64x64xf32>
+      %f = ts.wgmma_wait 0, %z : !ts.wgmma<64x64xf32> -> !ts.fragment<64x64xf32>
+      %h = ts.fragment_map %f (%x) : !ts.fragment<64x64xf32> -> !ts.fragment<64x64xbf16> {
+        %y = arith.truncf %x : f32 to bf16
+        ts.yield %y : bf16
+      }
+    }
+    ```
+  }];
   let arguments = (ins Variadic<TS_FragmentType>:$inputs);
   let results = (outs TS_FragmentType:$result);
   let regions = (region SizedRegion<1>:$body);
