@@ -260,3 +260,41 @@ gpu.module @m attributes {ts.chip = "sm_90a"} {
     }
   }
 }
+
+// -----
+
+gpu.module @m attributes {ts.chip = "sm_90a"} {
+  ts.kernel @nobody_releases(%n: index) warps(8) {
+    %c0 = arith.constant 0 : index
+    %c2 = arith.constant 2 : index
+    // expected-note @+1 {{declared here}}
+    %g = ts.resource "g" gmem
+    %r = ts.resource "r" barrier pipeline(async_async, stages = 2)
+    %once = ts.resource "once" barrier pipeline(async_async, stages = 2)
+    ts.depends %r on %g
+    ts.depends %once on %g
+    ts.task "fill" warps(0, 4) reads(%g) writes(%r, %once) {
+      // expected-error @+1 {{[TS105] 'wait' of 'g', which has no pipeline, so there is no barrier to use; declare a pipeline, or take the op out}}
+      ts.wait %g
+      ts.for %i = %c0 to %n {
+        // expected-error @+1 {{[TS105] no task releases 'r', so its producer waits for ever after the 2 stage(s) are filled once; release each stage behind its last use}}
+        ts.acquire %r
+        ts.commit %r
+      }
+      // Filled once.
+      ts.for %i = %c0 to %c2 {
+        ts.acquire %once
+        ts.commit %once
+      }
+    }
+    ts.task "drain" warps(4, 4) reads(%r, %once) {
+      ts.for %i = %c0 to %n {
+        // expected-note @+1 {{its consumer waits here}}
+        ts.wait %r
+      }
+      ts.for %i = %c0 to %c2 {
+        ts.wait %once
+      }
+    }
+  }
+}

@@ -254,29 +254,73 @@ private:
 };
 } // namespace
 
+/// How often the task executes `op` at most, or nothing where that depends on the launch.
+static std::optional<int64_t> executions(Operation *op, TaskOp task) {
+  PathConditions conditions(task, 0);
+  int64_t count = task.getReplicas();
+  for (Operation *parent = op->getParentOp(); parent && parent != task;
+       parent = parent->getParentOp()) {
+    if (!isScheduleLoop(parent))
+      continue;
+    auto trips = conditions.constantTrips(parent);
+    if (!trips || llvm::MulOverflow(count, *trips, count))
+      return std::nullopt;
+  }
+  return count;
+}
+
 /// Somebody has to arrive on what somebody waits for.
 static void checkArrivals(const KernelView &view, Value resource, const PipelineSpec &spec,
                           CheckReporter &reporter) {
-  if (countsBytes(spec.type))
-    return;
-  Operation *waits = nullptr, *acquires = nullptr;
+  Operation *wait = nullptr, *acquire = nullptr;
+  bool commits = countsBytes(spec.type), releases = false;
+  std::optional<int64_t> acquires = 0;
   for (TaskOp task : view.tasks)
     for (const ResourceUse &use : view.uses.find(task)->second) {
       if (!llvm::is_contained(view.related(resource), use.resource))
         continue;
-      if (isa<CommitOp>(use.op))
-        return;
-      if (isa<WaitOp>(use.op) && !waits)
-        waits = use.op;
-      if (isa<AcquireOp>(use.op) && !acquires)
-        acquires = use.op;
+      commits |= isa<CommitOp>(use.op);
+      releases |= isa<ReleaseOp, NextTileOp>(use.op);
+      if (isa<WaitOp>(use.op) && !wait)
+        wait = use.op;
+      if (!isa<AcquireOp>(use.op))
+        continue;
+      if (!acquire)
+        acquire = use.op;
+      auto count = executions(use.op, task);
+      acquires = acquires && count ? std::optional(*acquires + *count) : std::nullopt;
     }
-  if (!waits || !acquires)
+  if (!wait || !acquire)
     return;
-  auto diag = reporter.report(CheckId::TS105, waits);
-  diag << "this wait for " << quoted(resource) << " is never answered: no task commits "
-       << quoted(resource) << ", and its producer is no copy engine that would do it";
-  diag.attachNote(acquires->getLoc()) << "acquired here";
+  if (!commits) {
+    auto diag = reporter.report(CheckId::TS105, wait);
+    diag << "this wait for " << quoted(resource) << " is never answered: no task commits "
+         << quoted(resource) << ", and its producer is no copy engine that would do it";
+    diag.attachNote(acquire->getLoc()) << "acquired here";
+  }
+  // A ring that is filled once needs no release.
+  if (!releases && (!acquires || *acquires > spec.stages)) {
+    auto diag = reporter.report(CheckId::TS105, acquire);
+    diag << "no task releases " << quoted(resource) << ", so its producer waits for ever after the "
+         << spec.stages << " stage(s) are filled once; release each stage behind its last use";
+    diag.attachNote(wait->getLoc()) << "its consumer waits here";
+  }
+}
+
+/// Barrier ops need barriers. A static queue takes them as well: every CTA computes its own tiles.
+static void checkPipelines(const KernelView &view, CheckReporter &reporter) {
+  for (TaskOp task : view.tasks)
+    for (const ResourceUse &use : view.uses.find(task)->second) {
+      if (!isBarrierOp(use.op) || hasPipeline(use.resource) ||
+          use.resource.getDefiningOp<WorkQueueOp>())
+        continue;
+      auto diag = reporter.report(CheckId::TS105, use.op);
+      diag << "'" << use.op->getName().stripDialect() << "' of " << quoted(use.resource)
+           << ", which has no pipeline, so there is no barrier to use; declare a pipeline, or take "
+              "the op out";
+      if (Operation *def = use.resource.getDefiningOp())
+        diag.attachNote(def->getLoc()) << "declared here";
+    }
 }
 
 void mlir::ts::detail::checkBrackets(const KernelView &view, CheckReporter &reporter) {
@@ -284,6 +328,7 @@ void mlir::ts::detail::checkBrackets(const KernelView &view, CheckReporter &repo
   for (Operation &op : view.kernel.getBodyBlock())
     if (isa<ResourceOp, WorkQueueOp>(op) && hasPipeline(op.getResult(0)))
       rings.push_back({op.getResult(0), pipelineSpecOf(op.getResult(0))});
+  checkPipelines(view, reporter);
   llvm::DenseSet<Operation *> reported;
   for (auto &[resource, spec] : rings) {
     checkArrivals(view, resource, spec, reporter);
