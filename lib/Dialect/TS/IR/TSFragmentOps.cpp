@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Verifiers of register tiles, ldmatrix and stmatrix, and the syntax of ts.fragment_map. Products of
-// tiles are in TSMatrixOps.cpp.
+// Verifiers of register tiles, ldmatrix and stmatrix, and the syntax of ts.fragment_map. Products
+// of tiles are in TSMatrixOps.cpp.
 #include "ts/Dialect/TS/IR/HardwareLimits.h"
 #include "ts/Dialect/TS/IR/MatrixTile.h"
 #include "ts/Dialect/TS/IR/TS.h"
@@ -94,9 +94,8 @@ LogicalResult FragmentMapOp::verify() {
     return success();
   if (yield.getValues().size() != 1 ||
       yield.getValues().front().getType() != result.getElementType()) {
-    InFlightDiagnostic diag = emitOpError()
-                              << "region yields one element of the result, of type "
-                              << result.getElementType();
+    InFlightDiagnostic diag = emitOpError() << "region yields one element of the result, of type "
+                                            << result.getElementType();
     diag.attachNote(yield.getLoc()) << "yields (" << yield.getValues().getTypes() << ") here";
     return diag;
   }
@@ -114,7 +113,8 @@ LogicalResult FragmentStoreOp::verify() {
       dst.getDimSize(1) % kWgmmaNStep || dst.getDimSize(1) == 0)
     return emitOpError() << "the destination is the warp's own " << kWarpTileRows
                          << " x C tile, C a multiple of " << kWgmmaNStep << " (" << kWarpTileRows
-                         << " rows of each warp, PTX ISA 8.8, wgmma register fragments), found " << dst;
+                         << " rows of each warp, PTX ISA 8.8, wgmma register fragments), found "
+                         << dst;
   int64_t column = getColumn(), count = dst.getDimSize(1), total = fragment.getShape()[1];
   if (column < 0 || column % kWgmmaNStep || column > total - count)
     return emitOpError() << "column " << column << " and " << count
@@ -137,8 +137,8 @@ LogicalResult FragmentLoadOp::verify() {
   if (failed(checkSmem(*this, src, "the source")))
     return failure();
   if (src.getElementType() != result.getElementType() || getElementBits(src.getElementType()) != 16)
-    return emitOpError() << "loads 16-bit elements as they are (PTX ISA 8.8, ldmatrix), found " << src
-                         << " and " << result;
+    return emitOpError() << "loads 16-bit elements as they are (PTX ISA 8.8, ldmatrix), found "
+                         << src << " and " << result;
   std::optional<MatrixTile> tile = getMatrixTile(src);
   if (!tile || tile->rows != result.getShape()[0] || tile->getCols() != result.getShape()[1])
     return emitOpError() << "the source stores the " << result.getShape()[0] << " x "

@@ -37,13 +37,13 @@ static FailureOr<MatrixTile> checkDescriptorTile(Operation *op, MemRefType type,
                              << type;
   int64_t span = std::max<int64_t>(getSwizzle(type), kCoreMatrixRowBytes);
   if (tile->inner > span * 8 || tile->inner * bits != span * 8 || tile->rowStride != tile->inner)
-    return op->emitError() << "[TS228] " << what << " has rows of " << tile->inner << " x "
-                           << type.getElementType() << " with a stride of " << tile->rowStride
-                           << " elements, expected contiguous rows of " << span << " bytes ("
-                           << (getSwizzle(type) ? "the swizzle span" : "a core matrix row")
-                           << "; PTX ISA 8.8, matrix descriptor), " << span * 8 / bits
-                           << " elements; store a wider matrix in panels, as in memref<panels x rows x "
-                           << span * 8 / bits << " x " << type.getElementType() << ">";
+    return op->emitError()
+           << "[TS228] " << what << " has rows of " << tile->inner << " x " << type.getElementType()
+           << " with a stride of " << tile->rowStride << " elements, expected contiguous rows of "
+           << span << " bytes (" << (getSwizzle(type) ? "the swizzle span" : "a core matrix row")
+           << "; PTX ISA 8.8, matrix descriptor), " << span * 8 / bits
+           << " elements; store a wider matrix in panels, as in memref<panels x rows x "
+           << span * 8 / bits << " x " << type.getElementType() << ">";
   if (tile->rows % kCoreMatrixRows)
     return op->emitError() << "[TS228] " << what << " has " << tile->rows
                            << " rows, expected a multiple of " << kCoreMatrixRows
@@ -78,8 +78,8 @@ static LogicalResult checkUmmaShape(Operation *op, StringRef kind, int64_t m, in
   bool scaled = kind.starts_with("mx");
   bool okM = group == 2 ? m == 128 || m == 256 : m == 128 || (m == 64 && !scaled);
   if (!okM)
-    return op->emitOpError() << "D has M = " << m << " with cta_group " << group
-                             << " and kind " << kind << ", expected "
+    return op->emitOpError() << "D has M = " << m << " with cta_group " << group << " and kind "
+                             << kind << ", expected "
                              << (group == 2 ? "128 or 256 over both CTAs"
                                  : scaled   ? "128"
                                             : "64 or 128")
@@ -89,8 +89,9 @@ static LogicalResult checkUmmaShape(Operation *op, StringRef kind, int64_t m, in
   if (kind == "i8" && n % 16 && n != 8 && n != 24)
     okN = false;
   if (!okN)
-    return op->emitOpError() << "D has N = " << n << " with M = " << m << ", expected a multiple of "
-                             << step << " from " << step << " to " << kMaxMmaN
+    return op->emitOpError() << "D has N = " << n << " with M = " << m
+                             << ", expected a multiple of " << step << " from " << step << " to "
+                             << kMaxMmaN
                              << (kind == "i8" ? ", for i8 8, 24 or a multiple of 16" : "")
                              << " (PTX ISA 8.8, tcgen05.mma)";
   return success();
@@ -105,12 +106,12 @@ static FailureOr<StringRef> checkUmmaKind(UmmaOp op) {
     scale = cast<MemRefType>(op.getScales().front().getType()).getElementType();
   SmallVector<StringRef> kinds = getUmmaKinds(a, b, scale);
   if (kinds.empty()) {
-    InFlightDiagnostic diag = op.emitOpError()
-                              << "no UMMA kind multiplies " << a << " by " << b;
+    InFlightDiagnostic diag = op.emitOpError() << "no UMMA kind multiplies " << a << " by " << b;
     if (scale)
       diag << " with scales of " << scale;
-    return diag << "; expected two f16, two bf16, two f32 (tf32), two i8, narrow floats (f8, f6, f4), "
-                   "or narrow floats with f8E8M0FNU or f8E4M3FN scales (PTX ISA 8.8, tcgen05.mma)";
+    return diag
+           << "; expected two f16, two bf16, two f32 (tf32), two i8, narrow floats (f8, f6, f4), "
+              "or narrow floats with f8E8M0FNU or f8E4M3FN scales (PTX ISA 8.8, tcgen05.mma)";
   }
   if (op.getKind() && !llvm::is_contained(kinds, *op.getKind()))
     return op.emitOpError() << "kind '" << *op.getKind() << "' does not take " << a << " and " << b
@@ -186,8 +187,8 @@ LogicalResult UmmaOp::verify() {
     return emitOpError() << "A has M = " << m << ", D has M = " << d.getDimSize(0)
                          << "; A is M x K and D is M x N";
   if (n != d.getDimSize(1) && n * group != d.getDimSize(1))
-    return emitOpError() << "B has N = " << n << (group == 2 ? " per CTA" : "") << ", D has N = "
-                         << d.getDimSize(1) << "; B is N x K and D is M x N";
+    return emitOpError() << "B has N = " << n << (group == 2 ? " per CTA" : "")
+                         << ", D has N = " << d.getDimSize(1) << "; B is N x K and D is M x N";
   if (n * group != d.getDimSize(1))
     return emitOpError() << "with cta_group 2 each CTA holds half of B: expected N = "
                          << d.getDimSize(1) / 2 << " in B for N = " << d.getDimSize(1)
@@ -218,8 +219,7 @@ LogicalResult TmemCopyOp::verify() {
     return failure();
   if (int64_t group = getCtaGroup(); group != 1 && group != 2)
     return emitOpError() << "cta_group is 1 or 2 (PTX ISA 8.8, tcgen05.cp), found " << group;
-  const Shape *shape =
-      llvm::find_if(shapes, [&](const Shape &s) { return s.name == getShape(); });
+  const Shape *shape = llvm::find_if(shapes, [&](const Shape &s) { return s.name == getShape(); });
   if (shape == std::end(shapes))
     return emitOpError() << "unknown shape '" << getShape() << "'; expected one of "
                          << llvm::join(llvm::map_range(shapes,
@@ -240,15 +240,16 @@ static LogicalResult checkTmemVector(Operation *op, Type type, MemRefType memory
     return failure();
   auto vector = dyn_cast<VectorType>(type);
   if (!vector || vector.getRank() != 1 || vector.isScalable())
-    return op->emitOpError() << "expected a vector with one entry per element of a row, found " << type;
+    return op->emitOpError() << "expected a vector with one entry per element of a row, found "
+                             << type;
   if (vector.getElementType() != memory.getElementType())
     return op->emitOpError() << "the vector has element type " << vector.getElementType()
                              << ", the memory " << memory.getElementType()
                              << "; tensor memory does not convert";
   int64_t bits = getElementBits(vector.getElementType());
   int64_t size = vector.getDimSize(0);
-  bool fits = bits > 0 && bits <= kTmemColumnBits && size <= kMaxTmemLoadColumns * kTmemColumnBits &&
-              size * bits % kTmemColumnBits == 0;
+  bool fits = bits > 0 && bits <= kTmemColumnBits &&
+              size <= kMaxTmemLoadColumns * kTmemColumnBits && size * bits % kTmemColumnBits == 0;
   int64_t columns = fits ? size * bits / kTmemColumnBits : 0;
   if (!fits || columns > kMaxTmemLoadColumns || !llvm::isPowerOf2_64(columns))
     return op->emitOpError() << "one access takes 1, 2, 4, ... " << kMaxTmemLoadColumns
@@ -307,19 +308,21 @@ static LogicalResult checkWgmmaTypes(Operation *op, Type a, Type b, Type d, int6
   bool tf32 = a.isF32() && b.isF32(), f8 = isF8(a) && isF8(b);
   bool i8 = a.isInteger(8) && b.isInteger(8);
   if (!f16 && !bf16 && !tf32 && !f8 && !i8)
-    return op->emitOpError() << "wgmma does not multiply " << a << " by " << b
-                             << "; expected two f16, two bf16, two f32 (tf32), two i8, or f8E4M3FN and "
-                                "f8E5M2 in any pair (PTX ISA 8.8, wgmma.mma_async)";
+    return op->emitOpError()
+           << "wgmma does not multiply " << a << " by " << b
+           << "; expected two f16, two bf16, two f32 (tf32), two i8, or f8E4M3FN and "
+              "f8E5M2 in any pair (PTX ISA 8.8, wgmma.mma_async)";
   bool okD = i8 ? d.isInteger(32) : d.isF32() || ((f16 || f8) && d.isF16());
   if (!okD)
-    return op->emitOpError() << "the accumulator has element type " << d << ", " << a << " times " << b
-                             << " accumulates in "
+    return op->emitOpError() << "the accumulator has element type " << d << ", " << a << " times "
+                             << b << " accumulates in "
                              << (i8          ? "i32"
                                  : f16 || f8 ? "f32 or f16"
                                              : "f32")
                              << " (PTX ISA 8.8, wgmma.mma_async)";
   if (i8 && n % 16 && n != 8 && n != 24)
-    return op->emitOpError() << "N = " << n << " does not exist for i8, expected 8, 24 or a multiple "
+    return op->emitOpError() << "N = " << n
+                             << " does not exist for i8, expected 8, 24 or a multiple "
                                 "of 16 (PTX ISA 8.8, wgmma.mma_async)";
   return success();
 }
@@ -346,9 +349,10 @@ LogicalResult WgmmaOp::verify() {
                          << (getTransposeA() ? a : b) << "; store the tile K-major";
   // The register layouts of A and of an accumulator agree for 16-bit elements only.
   if (fragment && bits != 16)
-    return emitOpError() << "A in registers needs 16-bit elements, found " << a
-                         << "; other widths have another register layout (PTX ISA 8.8, wgmma register "
-                            "fragments), pass them through shared memory";
+    return emitOpError()
+           << "A in registers needs 16-bit elements, found " << a
+           << "; other widths have another register layout (PTX ISA 8.8, wgmma register "
+              "fragments), pass them through shared memory";
   MatrixTile tileA;
   if (fragment) {
     tileA.rows = fragment.getShape()[0];
@@ -368,8 +372,8 @@ LogicalResult WgmmaOp::verify() {
   int64_t kb = getTransposeB() ? tileB->rows : tileB->getCols();
   if (m != kWgmmaM)
     return emitOpError() << "A has M = " << m << ", one warpgroup multiplies " << kWgmmaM
-                         << " rows (PTX ISA 8.8, wgmma.mma_async); take a subview of "
-                         << kWgmmaM << " rows per warpgroup";
+                         << " rows (PTX ISA 8.8, wgmma.mma_async); take a subview of " << kWgmmaM
+                         << " rows per warpgroup";
   if (nb != n)
     return emitOpError() << "B has N = " << nb << ", the accumulator N = " << n
                          << "; B is N x K and the accumulator " << kWgmmaM << " x N";
@@ -407,4 +411,3 @@ LogicalResult WgmmaWaitOp::verify() {
   }
   return success();
 }
-

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Verifiers of the work primitives that move data or name barriers: TMA, bulk copies, cp.async,
-// distributed shared memory, barriers. The matrix primitives are in TSMatrixOps.cpp. Only what holds
-// on every chip is checked here; whether a chip has the instruction is TS227 of ts-verify.
+// distributed shared memory, barriers. The matrix primitives are in TSMatrixOps.cpp. Only what
+// holds on every chip is checked here; whether a chip has the instruction is TS227 of ts-verify.
 #include "ts/Dialect/TS/IR/HardwareLimits.h"
 #include "ts/Dialect/TS/IR/MatrixTile.h"
 #include "ts/Dialect/TS/IR/TS.h"
@@ -83,9 +83,10 @@ static LogicalResult checkCtaGroup(Operation *op, int64_t group) {
 static LogicalResult checkPending(Operation *op, int64_t pending) {
   if (pending >= 0 && pending <= std::numeric_limits<int32_t>::max())
     return success();
-  return op->emitOpError() << "waits until at most 'pending' groups are in flight: expected a number "
-                              "from 0 to 2147483647, found "
-                           << pending;
+  return op->emitOpError()
+         << "waits until at most 'pending' groups are in flight: expected a number "
+            "from 0 to 2147483647, found "
+         << pending;
 }
 
 /// Tile and box of one TMA copy; `rows` are the row indices of a gather or scatter.
@@ -118,8 +119,8 @@ static LogicalResult checkTma(Operation *op, TensorMapType map, MemRefType tile,
                              << (rows ? ": the row indices replace the first one"
                                       : ", one per dimension of the tensor map");
   if (withoutUnitDims(moved) != withoutUnitDims(tile.getShape()))
-    return op->emitOpError() << "one copy moves " << dimsToString(moved) << " elements, but " << what
-                             << " is " << dimsToString(tile.getShape())
+    return op->emitOpError() << "one copy moves " << dimsToString(moved) << " elements, but "
+                             << what << " is " << dimsToString(tile.getShape())
                              << "; make box and view the same, or copy into a subview";
   if (map.getSwizzle() != getSwizzle(tile))
     return op->emitError() << "[TS228] the tensor map swizzles over " << map.getSwizzle()
@@ -173,8 +174,9 @@ LogicalResult TmaPrefetchOp::verify() {
   int64_t rank = getMap().getType().getRank();
   if (getCoords().empty() || int64_t(getCoords().size()) == rank)
     return success();
-  return emitOpError() << "found " << getCoords().size() << " coordinates, expected " << rank
-                       << ", one per dimension of the tensor map, or none to prefetch the descriptor";
+  return emitOpError()
+         << "found " << getCoords().size() << " coordinates, expected " << rank
+         << ", one per dimension of the tensor map, or none to prefetch the descriptor";
 }
 
 LogicalResult TensorMapReplaceOp::verify() {
@@ -184,11 +186,16 @@ LogicalResult TensorMapReplaceOp::verify() {
     bool wide;
   };
   static constexpr int64_t kDims = kMaxTensorRank;
-  static const Field fields[] = {{"global_address", 0, true},      {"rank", 0, false},
-                                 {"box_dim", kDims, false},        {"global_dim", kDims, false},
-                                 {"global_stride", kDims - 1, true}, {"element_stride", kDims, false},
-                                 {"elemtype", 0, false},           {"interleave_layout", 0, false},
-                                 {"swizzle_mode", 0, false},       {"fill_mode", 0, false},
+  static const Field fields[] = {{"global_address", 0, true},
+                                 {"rank", 0, false},
+                                 {"box_dim", kDims, false},
+                                 {"global_dim", kDims, false},
+                                 {"global_stride", kDims - 1, true},
+                                 {"element_stride", kDims, false},
+                                 {"elemtype", 0, false},
+                                 {"interleave_layout", 0, false},
+                                 {"swizzle_mode", 0, false},
+                                 {"fill_mode", 0, false},
                                  {"swizzle_atomicity", 0, false}};
   if (failed(checkSmem(*this, getMap().getType(), "the tensor map")))
     return failure();
@@ -197,8 +204,8 @@ LogicalResult TensorMapReplaceOp::verify() {
     return emitOpError() << "a tensor map has " << kTensorMapBytes << " bytes, found " << map;
   const Field *field = llvm::find_if(fields, [&](const Field &f) { return f.name == getField(); });
   if (field == std::end(fields)) {
-    std::string names = llvm::join(
-        llvm::map_range(fields, [](const Field &f) { return f.name.str(); }), ", ");
+    std::string names =
+        llvm::join(llvm::map_range(fields, [](const Field &f) { return f.name.str(); }), ", ");
     return emitOpError() << "unknown field '" << getField() << "' of a tensor map; expected one of "
                          << names << " (PTX ISA 8.8, tensormap.replace)";
   }
@@ -207,7 +214,8 @@ LogicalResult TensorMapReplaceOp::verify() {
                          << std::max<int64_t>(field->ordinals, 1) - 1
                          << " (PTX ISA 8.8, tensormap.replace), found " << int64_t(getOrdinal());
   if (getValue().getType().isInteger(64) != field->wide)
-    return emitOpError() << "field '" << field->name << "' takes " << (field->wide ? "an i64" : "an i32")
+    return emitOpError() << "field '" << field->name << "' takes "
+                         << (field->wide ? "an i64" : "an i32")
                          << " (PTX ISA 8.8, tensormap.replace), found " << getValue().getType();
   return success();
 }
@@ -241,7 +249,8 @@ LogicalResult BulkWaitOp::verify() { return checkPending(*this, getPending()); }
 
 LogicalResult CpAsyncOp::verify() {
   MemRefType src = getSrc().getType(), dst = getDst().getType();
-  if (failed(checkGlobal(*this, src, "the source")) || failed(checkSmem(*this, dst, "the destination")) ||
+  if (failed(checkGlobal(*this, src, "the source")) ||
+      failed(checkSmem(*this, dst, "the destination")) ||
       failed(checkIndices(*this, getSrcIndices().size(), src, "the source")) ||
       failed(checkIndices(*this, getDstIndices().size(), dst, "the destination")) ||
       failed(checkSameElement(*this, src.getElementType(), dst.getElementType())))
@@ -283,13 +292,12 @@ LogicalResult MbarrierOp::verify() {
 }
 
 /// Everything known about a barrier stands on the op that defines it.
-template <typename Def>
-static LogicalResult checkBarrier(Operation *op, Value barrier) {
+template <typename Def> static LogicalResult checkBarrier(Operation *op, Value barrier) {
   Operation *def = barrier.getDefiningOp();
   if (isa_and_nonnull<Def>(def))
     return success();
-  InFlightDiagnostic diag = op->emitOpError()
-                            << "expected a barrier made by '" << Def::getOperationName() << "', found ";
+  InFlightDiagnostic diag = op->emitOpError() << "expected a barrier made by '"
+                                              << Def::getOperationName() << "', found ";
   if (!def)
     return diag << "a block argument; name the barrier itself";
   diag << "the result of '" << def->getName() << "'";
