@@ -45,6 +45,7 @@ python = venv_python if os.access(venv_python, os.X_OK) else sys.executable
 ptxas = find_ptxas()
 plugin = os.path.join(config.ts_lib_dir, "TSPlugin.so")
 
+config.substitutions.append(("%llvm_prefix", os.path.dirname(config.llvm_bin_dir)))
 config.substitutions.append(("%python", python))
 config.substitutions.append(("%ts_plugin", plugin))
 config.substitutions.append(("%ts_src", config.ts_source_root))
