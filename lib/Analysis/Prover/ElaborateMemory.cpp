@@ -1,0 +1,263 @@
+// Epochs and footprints: which accesses overlap in bytes or columns and must therefore be known, what
+// has to be known at exit, and which rings may be rotated.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "Elaborate.h"
+
+#include <algorithm>
+
+namespace ts::prover {
+
+int Elaborator::addFamily(Family family) {
+  family.base = int(program.epochs.size());
+  int id = int(program.families.size());
+  int width = family.width();
+  for (int i = 0; i < width; ++i) {
+    EpochInfo info;
+    info.family = id;
+    bool arrival = family.kind == Family::Kind::Arrival;
+    info.stage = int16_t(arrival ? i / 3 : i);
+    info.generation = int8_t(arrival ? i % 3 : 0);
+    program.epochs.push_back(info);
+  }
+  program.families.push_back(family);
+  memory.resize(program.families.size());
+  return id;
+}
+
+int Elaborator::arrivalFamily(int barrier, int64_t stages, int agent, bool async) {
+  auto [it, fresh] = arrivalFamilies.try_emplace({barrier, agent, async}, 0);
+  if (fresh) {
+    Family family;
+    family.kind = Family::Kind::Arrival;
+    family.stages = int(stages);
+    family.unit = program.barriers[size_t(barrier)].unit;
+    family.barrier = barrier;
+    family.agent = agent;
+    family.async = async;
+    family.cta = program.barriers[size_t(barrier)].cta;
+    family.remote = program.agents[size_t(agent)].cta != family.cta;
+    it->second = addFamily(family);
+    for (int64_t stage = 0; stage < stages; ++stage) {
+      BarrierInfo &info = program.barriers[size_t(barrier + stage)];
+      info.arrivals.push_back(program.families[size_t(it->second)].base + int(stage) * 3);
+      info.users.push_back(agent);
+    }
+  }
+  return program.families[size_t(it->second)].base;
+}
+
+int Elaborator::waitFamily(int barrier, int64_t stages, int agent) {
+  auto [it, fresh] = waitFamilies.try_emplace({barrier, agent}, 0);
+  if (fresh) {
+    Family family;
+    family.kind = Family::Kind::Wait;
+    family.stages = int(stages);
+    family.unit = program.barriers[size_t(barrier)].unit;
+    family.barrier = barrier;
+    family.agent = agent;
+    it->second = addFamily(family);
+    for (int64_t stage = 0; stage < stages; ++stage) {
+      BarrierInfo &info = program.barriers[size_t(barrier + stage)];
+      info.waits.push_back(program.families[size_t(it->second)].base + int(stage));
+      info.users.push_back(agent);
+    }
+  }
+  return program.families[size_t(it->second)].base;
+}
+
+int Elaborator::accessFamily(const FamilyKey &key, bool async, bool declared, int accessIndex) {
+  auto [it, fresh] = accessFamilies.try_emplace(key, 0);
+  if (fresh) {
+    const sched::Allocation &allocation = kernel.allocations[size_t(key.allocation)];
+    const Ring *ring = allocation.resource >= 0 && ringOf[size_t(allocation.resource)] >= 0
+                           ? &rings[size_t(ringOf[size_t(allocation.resource)])]
+                           : nullptr;
+    Family family;
+    family.kind = key.write ? Family::Kind::Write : Family::Kind::Read;
+    family.stages = ring && allocation.staged ? int(ring->stages) : 1;
+    family.unit = ring && allocation.staged ? ring->unit : -1;
+    family.agent = key.agent;
+    family.cta = key.cta;
+    family.remote = program.agents[size_t(key.agent)].cta != key.cta;
+    family.async = async;
+    family.allocation = key.allocation;
+    family.offset = key.offset;
+    family.size = key.size;
+    family.task = program.agents[size_t(key.agent)].task;
+    family.step = key.step;
+    family.accessIndex = accessIndex;
+    it->second = addFamily(family);
+    memory[size_t(it->second)] = {key.exact, declared, key.channel};
+  }
+  return it->second;
+}
+
+namespace {
+
+struct Range {
+  bool tmem = false;
+  bool placed = false;
+  int64_t begin = 0, end = 0;  ///< absolute where placed, within the stage otherwise
+};
+
+} // namespace
+
+static Range rangeOf(const sched::Kernel &kernel, const Placement &placement, const Family &family,
+                     int stage) {
+  const sched::Allocation &allocation = kernel.allocations[size_t(family.allocation)];
+  Range range;
+  range.tmem = allocation.space == sched::MemorySpace::Tmem;
+  range.begin = family.offset;
+  range.end = family.offset + std::max<int64_t>(family.size, 0);
+  if (size_t(family.allocation) < placement.allocations.size()) {
+    const Placed &placed = placement.allocations[size_t(family.allocation)];
+    if (placed.offset >= 0) {
+      range.placed = true;
+      range.begin += placed.offset + stage * placed.stride;
+      range.end += placed.offset + stage * placed.stride;
+    }
+  }
+  return range;
+}
+
+static bool overlap(const Range &a, const Range &b) {
+  return a.tmem == b.tmem && a.begin < b.end && b.begin < a.end;
+}
+
+void Elaborator::rotateUnits() {
+  // A stage whose bytes belong to another ring, another stage or an unstaged buffer stays where it is.
+  struct Item {
+    const Family *family;
+    int stage;
+    Range range;
+  };
+  std::vector<Item> items;
+  for (const Family &family : program.families)
+    if (family.allocation >= 0)
+      for (int stage = 0; stage < family.stages; ++stage) {
+        Range range = rangeOf(kernel, placement, family, stage);
+        if (range.placed)
+          items.push_back({&family, stage, range});
+      }
+  std::sort(items.begin(), items.end(),
+            [](const Item &a, const Item &b) { return a.range.begin < b.range.begin; });
+  for (size_t i = 0; i < items.size(); ++i)
+    for (size_t j = i + 1; j < items.size() && items[j].range.begin < items[i].range.end; ++j) {
+      const Item &a = items[i], &b = items[j];
+      if (!overlap(a.range, b.range) ||
+          (a.family->allocation == b.family->allocation && a.stage == b.stage))
+        continue;
+      for (const Family *family : {a.family, b.family})
+        if (family->unit >= 0)
+          program.units[size_t(family->unit)].rotates = false;
+    }
+}
+
+void Elaborator::addConflicts() {
+  size_t words = program.words;
+  program.conflicts.assign(program.epochs.size(), Bits());
+  std::vector<int> accesses;
+  for (size_t i = 0; i < program.families.size(); ++i)
+    if (program.families[i].allocation >= 0)
+      accesses.push_back(int(i));
+  auto exempt = [&](int i, int j) {
+    const Family &a = program.families[size_t(i)], &b = program.families[size_t(j)];
+    const FamilyMemory &x = memory[size_t(i)], &y = memory[size_t(j)];
+    if (a.agent == b.agent) {
+      if (x.channel == Sync && y.channel == Sync)
+        return true;
+      // One thread's tensor core operations keep their order.
+      if (x.channel == Umma && y.channel == Umma)
+        return true;
+    }
+    const sched::Task &s = kernel.tasks[size_t(a.task)], &t = kernel.tasks[size_t(b.task)];
+    if (s.source != t.source)
+      return false;
+    if (a.agent != b.agent && a.step == b.step && s.name == t.name)
+      return true;
+    // Parts that one task addresses at run time are taken as disjoint.
+    if ((!x.exact || !y.exact) && !(x.declared && y.declared) &&
+        kernel.allocations[size_t(a.allocation)].space != sched::MemorySpace::Tmem) {
+      assume("parts of '" + kernel.allocations[size_t(a.allocation)].name + "' that '" + s.source +
+             "' addresses at run time do not overlap");
+      return true;
+    }
+    return a.agent != b.agent && (!x.exact || !y.exact);
+  };
+  for (size_t n = 0; n < accesses.size(); ++n)
+    for (size_t m = n; m < accesses.size(); ++m) {
+      int i = accesses[n], j = accesses[m];
+      const Family &a = program.families[size_t(i)], &b = program.families[size_t(j)];
+      if (a.cta != b.cta ||
+          (a.kind != Family::Kind::Write && b.kind != Family::Kind::Write))
+        continue;
+      bool same = a.allocation == b.allocation, decided = false, skip = false;
+      for (int s = 0; s < a.stages && !skip; ++s)
+        for (int t = 0; t < b.stages; ++t) {
+          Range x = rangeOf(kernel, placement, a, s), y = rangeOf(kernel, placement, b, t);
+          bool meet = x.placed && y.placed ? overlap(x, y)
+                                           : same && (s == t || a.unit < 0) && overlap(x, y);
+          if (!meet)
+            continue;
+          if (!decided) {
+            decided = true;
+            skip = exempt(i, j);
+            if (skip)
+              break;
+          }
+          int e = a.base + s, f = b.base + t;
+          for (auto [from, to] : {std::pair(e, f), std::pair(f, e)}) {
+            Bits &mask = program.conflicts[size_t(from)];
+            if (mask.empty())
+              mask.assign(words, 0);
+            setBit(mask.data(), to);
+          }
+        }
+    }
+}
+
+void Elaborator::addExitMasks() {
+  program.exitMask.assign(size_t(program.ctas), Bits(program.words, 0));
+  program.sourceReads.assign(program.words, 0);
+  for (size_t i = 0; i < program.families.size(); ++i) {
+    const Family &family = program.families[i];
+    bool access = family.allocation >= 0;
+    if (access && memory[i].channel == Bulk && family.kind == Family::Kind::Read)
+      for (int bit = 0; bit < family.stages; ++bit)
+        setBit(program.sourceReads.data(), family.base + bit);
+    if (!access && family.kind != Family::Kind::Arrival)
+      continue;
+    if (family.barrier >= 0 &&
+        program.barriers[size_t(family.barrier)].kind == BarrierInfo::Kind::Named)
+      continue;
+    if (family.async || family.remote)
+      for (int bit = 0; bit < family.width(); ++bit)
+        setBit(program.exitMask[size_t(family.cta)].data(), family.base + bit);
+  }
+}
+
+void Elaborator::finishEpochs() {
+  program.words = std::max<size_t>(1, (program.epochs.size() + 63) / 64);
+  program.rows = int(program.agents.size());
+  for (Agent &agent : program.agents)
+    for (Queue &queue : agent.queues) {
+      queue.row = program.rows;
+      program.rows += queue.rows();
+    }
+  program.barrierRow = program.rows;
+  program.rows += 2 * int(program.barriers.size());
+  addConflicts();
+  addExitMasks();
+  program.pdlWaits.assign(size_t(program.ctas), Bits(program.words, 0));
+  for (const Agent &agent : program.agents)
+    if (agent.pdlEpoch >= 0) {
+      setBit(program.pdlWaits[size_t(agent.cta)].data(), agent.pdlEpoch);
+      program.anyPdlWait = true;
+    }
+  for (BarrierInfo &info : program.barriers) {
+    std::sort(info.users.begin(), info.users.end());
+    info.users.erase(std::unique(info.users.begin(), info.users.end()), info.users.end());
+  }
+}
+
+} // namespace ts::prover

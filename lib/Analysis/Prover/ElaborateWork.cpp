@@ -1,0 +1,520 @@
+// Work calls: which stage they see, what they touch, which bytes they bring, and the barriers that
+// bodies name themselves.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "Elaborate.h"
+
+#include <algorithm>
+
+namespace ts::prover {
+
+using sched::EventKind;
+using sched::StepKind;
+
+//--- Queues of what is in flight ----------------------------------------------------------------
+
+int TaskElaborator::queueDepth(Channel channel) const {
+  int64_t depth = 0;
+  for (const sched::Step &step : task().steps) {
+    if (step.kind != StepKind::Event)
+      continue;
+    EventKind kind = step.event.kind;
+    if ((kind == EventKind::WgmmaWait && channel == Wgmma) ||
+        (kind == EventKind::BulkWait && channel == Bulk) ||
+        (kind == EventKind::CpAsyncWait && channel == CpAsync))
+      depth = std::max(depth, step.event.pending);
+  }
+  return int(std::clamp<int64_t>(depth, 0, 64));
+}
+
+int TaskElaborator::queue(Channel channel) {
+  auto [it, fresh] = queues.try_emplace(channel, int(agent().queues.size()));
+  if (fresh) {
+    Queue queue;
+    bool groups = channel == Bulk || channel == Wgmma || channel == CpAsync;
+    queue.kind = groups ? Queue::Kind::Groups : Queue::Kind::Order;
+    queue.depth = groups ? queueDepth(channel) : 0;
+    agent().queues.push_back(queue);
+  }
+  return it->second;
+}
+
+//--- Accesses -----------------------------------------------------------------------------------
+
+static Channel channelOf(const sched::Access &access, bool declared) {
+  switch (access.engine) {
+  case proto::EngineUmma:
+  case proto::EngineUtccp:
+    return Umma;
+  case proto::EngineTma:
+    // Without a body nothing says when a store has read its source: at the closing op.
+    return access.write ? Tma : declared ? Sync : Bulk;
+  case proto::EngineClc:
+    return access.write ? Tma : Sync;
+  case proto::EngineWgmma:
+    return declared ? Sync : Wgmma;
+  case proto::EngineCpAsync:
+    return CpAsync;
+  case proto::EngineTmemLoad:
+    return access.inFlight ? TmemLoad : Sync;
+  default:
+    return Sync;
+  }
+}
+
+void TaskElaborator::access(sched::StepId id, const sched::Event &event, bool declared) {
+  for (size_t i = 0; i < event.accesses.size(); ++i) {
+    const sched::Access &access = event.accesses[i];
+    if (access.allocation < 0 || size_t(access.allocation) >= c.kernel.allocations.size())
+      continue;
+    const sched::Allocation &allocation = c.kernel.allocations[size_t(access.allocation)];
+    if (allocation.space == sched::MemorySpace::Global || allocation.resource < 0)
+      continue;
+    int ringIndex = c.ringOf[size_t(allocation.resource)];
+    const Ring *ring = ringIndex < 0 ? nullptr : &c.rings[size_t(ringIndex)];
+    Channel channel = channelOf(access, declared);
+    if (channel == CpAsync && declared && !(ring && ring->spec.asyncLoad))
+      channel = Sync;
+    if (channel == Tma && !(ring && proto::countsBytes(ring->spec.type))) {
+      if (!declared)
+        c.refuse("a bulk copy into '" + allocation.name +
+                 "' completes on no barrier of a pipeline that counts bytes");
+      channel = Sync;
+    }
+    // The tensor core is driven by one thread of the task, or by each lane's warp.
+    if (channel == Umma && !agent().leader && agent().lane < 0)
+      continue;
+    AccessSpec spec;
+    int64_t stages = ring && allocation.staged ? ring->stages : 1;
+    spec.stages = stages;
+    if (stages > 1) {
+      auto view = views.find(access.via);
+      if (view != views.end())
+        spec.slot = view->second;
+      else
+        spec.slot = currentSlot(allocation.resource, access.side);
+      if (spec.slot < 0)
+        spec.slot = currentSlot(allocation.resource, access.side == proto::Side::Producer
+                                                         ? proto::Side::Consumer
+                                                         : proto::Side::Producer);
+      if (spec.slot < 0) {
+        c.assume("'" + task().name + "' touches '" + allocation.name +
+                 "' without any operation on its pipeline: not judged");
+        continue;
+      }
+      if (access.carried && access.via >= 0 && view != views.end()) {
+        // The call of this iteration stands before: the view is the one of the iteration before.
+        auto old = views.find(-2 - access.via);
+        if (old != views.end())
+          spec.slot = old->second;
+      }
+    }
+    proto::CtaMask where = proto::CtaMask(1) << agent().cta;
+    if (channel == Tma && ring && c.program.ctas > 1) {
+      proto::CtaGrid grid(ring->spec, c.kernel.cluster);
+      if (proto::producerKind(ring->spec.type) == proto::SideKind::Clc)
+        where = grid.all();
+      else if (declared)
+        where |= grid.peers(agent().cta, ring->spec.multicast);
+      else
+        for (int up = id; up >= 0; up = at(up).parent)
+          for (const proto::IssuedBytes &bytes : at(up).event.issued.alternatives)
+            where |= (bytes.alongN ? grid.peers(agent().cta, {true, false}) : 0) |
+                     (bytes.alongM ? grid.peers(agent().cta, {false, true}) : 0);
+    } else if (access.remote) {
+      where = ~where;
+    }
+    if (channel == Tma) {
+      spec.barrierStages = ring->stages;
+      spec.barrierSlot = currentSlot(ring->resource, proto::Side::Producer);
+    } else if (channel != Sync) {
+      spec.queue = queue(channel);
+    }
+    int number = -1;
+    for (int cta = 0; cta < c.program.ctas; ++cta) {
+      if (!(where >> cta & 1))
+        continue;
+      AccessSpec one = spec;
+      bool tmem = allocation.space == sched::MemorySpace::Tmem;
+      int64_t size = access.size >= 0 ? access.size : tmem ? allocation.columns : allocation.bytes;
+      FamilyKey key{cta,         access.allocation, agentIndex,   int(channel),
+                    channel == Tma ? ring->resource : -1, agent().task, int(id),
+                    access.offset, size, access.write,
+                    access.exact && cta == agent().cta &&
+                        !(channel == Tma && (where & (where - 1)))};
+      // Equal accesses of one agent are one family, wherever they stand.
+      key.step = -1;
+      one.family = c.accessFamily(key, channel != Sync, declared, int(i));
+      Family &family = c.program.families[size_t(one.family)];
+      if (family.step < 0)
+        family.step = id;
+      if (channel == Tma && ring->barrier(true, cta) >= 0) {
+        proto::CtaGrid grid(ring->spec, c.kernel.cluster);
+        int barrierCta = ring->spec.type == proto::PipelineType::TmaUmma
+                             ? int(grid.pairLeader(cta)) : cta;
+        if (barrierCta < c.program.ctas)
+          one.barriers.push_back(ring->barrier(true, barrierCta));
+      }
+      agent().accesses.push_back(std::move(one));
+      number = int(agent().accesses.size()) - 1;
+      emit(Op::Access, id, number);
+    }
+  }
+}
+
+//--- Bytes --------------------------------------------------------------------------------------
+
+std::vector<int64_t> TaskElaborator::issuedPerCta(const Ring &ring,
+                                                  const proto::IssuedBytes &bytes) const {
+  std::vector<int64_t> result(size_t(c.program.ctas), 0);
+  proto::CtaGrid grid(ring.spec, c.kernel.cluster);
+  int64_t cta = agent().cta;
+  const std::pair<int64_t, proto::CtaMask> parts[] = {
+      {bytes.own, proto::CtaMask(1) << cta},
+      {bytes.alongN, grid.peers(cta, {true, false})},
+      {bytes.alongM, grid.peers(cta, {false, true})}};
+  for (auto [size, lands] : parts)
+    for (int64_t to = 0; to < c.program.ctas; ++to)
+      if (lands >> to & 1) {
+        bool leader = (ring.spec.producerSignal & proto::SignalCtaLeader) &&
+                      ring.spec.type == proto::PipelineType::TmaAsync;
+        int64_t barrier = ring.spec.type == proto::PipelineType::TmaUmma ? grid.pairLeader(to)
+                          : leader                                       ? 0
+                                                                         : to;
+        result[size_t(barrier)] += size * agent().warps / std::max<int64_t>(1, task().warps);
+      }
+  return result;
+}
+
+/// Without copies to look at, everybody who fills a stage brings an equal part of it.
+std::vector<int64_t> TaskElaborator::declaredPerCta(const Ring &ring) const {
+  std::vector<int64_t> result(size_t(c.program.ctas), 0);
+  bool clc = proto::producerKind(ring.spec.type) == proto::SideKind::Clc;
+  if (clc) {
+    result.assign(size_t(c.program.ctas), ring.bytes);
+    return result;
+  }
+  proto::CtaGrid grid(ring.spec, c.kernel.cluster);
+  proto::CtaMask sources = 0;
+  for (const proto::TaskRole &role : ring.by.acquire)
+    sources |= proto::waitingCtas(ring.spec, c.kernel.cluster, proto::Op::Acquire, role);
+  for (int64_t barrier = 0; barrier < c.program.ctas; ++barrier) {
+    int64_t pairs = 0, mine = 0, index = 0;
+    bool first = false;
+    for (int64_t to = 0; to < c.program.ctas; ++to) {
+      bool leader = (ring.spec.producerSignal & proto::SignalCtaLeader) &&
+                    ring.spec.type == proto::PipelineType::TmaAsync;
+      int64_t lands = ring.spec.type == proto::PipelineType::TmaUmma ? grid.pairLeader(to)
+                      : leader                                       ? 0
+                                                                     : to;
+      if (lands != barrier)
+        continue;
+      proto::CtaMask from = grid.peers(to, ring.spec.multicast) & sources;
+      for (int64_t source = 0; source < c.program.ctas; ++source)
+        if (from >> source & 1) {
+          if (source == agent().cta) {
+            ++mine;
+            first |= index == 0;
+          }
+          ++pairs;
+          ++index;
+        }
+    }
+    if (mine == 0)
+      continue;
+    int64_t each = ring.bytes / pairs;
+    result[size_t(barrier)] = each * mine + (first ? ring.bytes - each * pairs : 0);
+  }
+  // Several arming warps share a stage; a lane's warp has it alone.
+  int base = ring.barrier(true, agent().cta);
+  proto::Action action = proto::actionFor(ring.spec, c.kernel.cluster, proto::Op::Acquire);
+  if (base >= 0 && agent().lane < 0 && action.arrive) {
+    int64_t total = c.program.barriers[size_t(base)].count, mine = agent().warps;
+    if (action.arrive->who == proto::Executor::OneThreadOfTask)
+      total = std::max<int64_t>(1, task().warps);
+    if (mine < total)
+      for (int64_t &bytes : result)
+        bytes = int64_t(__int128(bytes) * mine / total);
+  }
+  return result;
+}
+
+void TaskElaborator::addIssue(const Ring &ring, const std::vector<int64_t> &perCta, int slot,
+                              int onlyIf, sched::StepId id) {
+  IssueSpec spec;
+  spec.stages = ring.stages;
+  spec.slot = slot;
+  spec.onlyIf = onlyIf;
+  spec.resource = ring.resource;
+  for (int cta = 0; cta < c.program.ctas; ++cta) {
+    int base = ring.barrier(true, cta);
+    if (perCta[size_t(cta)] <= 0 || base < 0)
+      continue;
+    spec.targets.push_back(
+        {base, c.arrivalFamily(base, ring.stages, agentIndex, true), perCta[size_t(cta)]});
+  }
+  if (spec.targets.empty() || slot < 0)
+    return;
+  agent().issues.push_back(std::move(spec));
+  emit(Op::Issue, id, int(agent().issues.size()) - 1);
+}
+
+void TaskElaborator::issueKnown(const Ring &ring, const Side &side, sched::StepId id,
+                                const proto::IssuedBytes &bytes) {
+  addIssue(ring, issuedPerCta(ring, bytes), currentSlot(ring.resource, proto::Side::Producer), -1,
+           id);
+}
+
+void TaskElaborator::issueDeclared(const Ring &ring, const Side &side, sched::StepId id) {
+  if (side.produced < 0)
+    return;
+  // At the closing op, for the stage that the calls of this bracket filled.
+  addIssue(ring, declaredPerCta(ring), side.closing >= 0 ? side.closing : side.opening,
+           side.produced, id);
+}
+
+//--- Work calls ---------------------------------------------------------------------------------
+
+void TaskElaborator::work(sched::StepId id, int depth) {
+  const sched::Step &step = at(id);
+  const sched::Event &event = step.event;
+  bool produces = event.kind == EventKind::Produce;
+  proto::Side which = produces ? proto::Side::Producer : proto::Side::Consumer;
+  if (event.aux && step.body.empty())
+    return;
+  int ringIndex = event.resource < 0 ? -1 : c.ringOf[size_t(event.resource)];
+  int slot = currentSlot(event.resource, which);
+  if (slot >= 0) {
+    const Ring &ring = c.rings[size_t(ringIndex)];
+    int view = variable(ring.unit, ring.stages, -1, ring.resource);
+    bool carried = false;
+    for (const sched::Step &other : task().steps)
+      for (const sched::Access &access : other.event.accesses)
+        carried |= access.carried && access.via == id;
+    if (carried) {
+      int old = variable(ring.unit, ring.stages, -1, ring.resource);
+      emit(Op::Bind, id, old, view);
+      views[-2 - id] = old;
+    }
+    emit(Op::Bind, id, view, slot);
+    views[id] = view;
+  }
+  access(id, event, event.declared);
+  block(step.body, depth);
+  if (!produces || ringIndex < 0 || event.aux)
+    return;
+  const Ring &ring = c.rings[size_t(ringIndex)];
+  if (!proto::countsBytes(ring.spec.type))
+    return;
+  auto side = sides.find({ringIndex, proto::Side::Producer});
+  if (side == sides.end())
+    return;
+  bool known = !event.declared && event.issued.known &&
+               proto::producerKind(ring.spec.type) == proto::SideKind::Tma;
+  if (known) {
+    std::vector<std::vector<int64_t>> ways;
+    for (const proto::IssuedBytes &bytes : event.issued.alternatives) {
+      std::vector<int64_t> way = issuedPerCta(ring, bytes);
+      if (std::find(ways.begin(), ways.end(), way) == ways.end())
+        ways.push_back(std::move(way));
+    }
+    if (ways.size() > 1)
+      c.refuse("the bytes that '" + event.label + "' of '" + task().name +
+               "' brings depend on the path through its body");
+    if (ways.size() == 1)
+      addIssue(ring, ways.front(), slot, -1, id);
+    return;
+  }
+  if (proto::producerKind(ring.spec.type) == proto::SideKind::Clc &&
+      !(proto::waitingCtas(ring.spec, c.kernel.cluster, proto::Op::Acquire, role(id)) >>
+            agent().cta &
+        1))
+    return;
+  if (!event.declared)
+    c.assume("the copies of '" + event.label + "' bring the bytes that are expected");
+  Side &mine = side->second;
+  if (mine.produced < 0) {
+    mine.produced = variable(ring.unit, ring.stages, -1, ring.resource);
+  }
+  emit(Op::Bind, id, mine.produced, slot);
+  // A commit on none of the paths: the bracket's last produce completes it.
+  bool commits = mine.closes;
+  if (ring.group >= 0)
+    commits |= sides.count({ring.group, proto::Side::Producer}) &&
+               sides[{ring.group, proto::Side::Producer}].closes;
+  if (!commits)
+    addIssue(ring, declaredPerCta(ring), slot, -1, id);
+}
+
+//--- Barriers named in bodies -------------------------------------------------------------------
+
+void TaskElaborator::hand(sched::StepId id) {
+  const sched::Event &event = at(id).event;
+  HandSpec spec;
+  bool cluster = event.kind == EventKind::ClusterSync;
+  int cta = agent().cta;
+  if (cluster) {
+    if (c.clusterBarrier < 0) {
+      BarrierInfo info;
+      info.kind = BarrierInfo::Kind::Named;
+      c.clusterBarrier = c.addBarrier(info);
+    }
+    spec.barrier = c.clusterBarrier;
+    spec.count = 1;
+    spec.waits = true;
+  } else {
+    if (event.remote) {
+      if (!event.remoteCta || *event.remoteCta < 0 || *event.remoteCta >= c.program.ctas)
+        return c.refuse("'" + task().name +
+                        "' arrives on the barrier of a CTA whose rank is not constant");
+      cta = int(*event.remoteCta);
+    }
+    auto it = c.handBarriers.find({event.resource, cta});
+    if (it == c.handBarriers.end())
+      return;
+    spec.barrier = it->second;
+    int64_t threads = int64_t(agent().warps) * 32;
+    switch (event.kind) {
+    case EventKind::BarrierSync:
+      spec.count = threads;
+      spec.waits = true;
+      break;
+    case EventKind::BarrierArrive:
+      spec.count = threads;
+      break;
+    case EventKind::MbarrierArrive:
+      spec.count = event.elected ? agent().warps : threads;
+      if (event.expect && *event.expect > 0)
+        return c.refuse("copies complete on the hand-written barrier '" +
+                        c.kernel.resources[size_t(event.resource)].name + "'");
+      break;
+    default:
+      spec.parityWait = spec.waits = true;
+      spec.parity = event.parity.value_or(sched::Parity());
+      if (spec.parity.kind == sched::Parity::Kind::Unknown)
+        return c.refuse("the parity of a wait on '" +
+                        c.kernel.resources[size_t(event.resource)].name + "' in '" + task().name +
+                        "' is " + spec.parity.text + ", which is not affine in a loop variable");
+      if (spec.parity.kind == sched::Parity::Kind::Linear ||
+          spec.parity.kind == sched::Parity::Kind::Flips) {
+        auto loop = loopNumber.find(spec.parity.loop);
+        if (loop == loopNumber.end())
+          return c.refuse("the parity of a wait in '" + task().name +
+                          "' follows a loop that is not around it");
+        spec.loop = loop->second;
+        LoopInfo &info = agent().loops[size_t(spec.loop)];
+        int64_t period = 2 * std::max<int64_t>(1, spec.parity.divisor);
+        info.modulus = std::min<int64_t>(info.modulus * period, 1 << 16);
+      }
+      break;
+    }
+  }
+  if (spec.count)
+    spec.epoch = c.arrivalFamily(spec.barrier, 1, agentIndex, false);
+  if (spec.waits) {
+    spec.waitEpoch = c.waitFamily(spec.barrier, 1, agentIndex);
+    spec.waited = variable(-2, 1, -1, event.resource);
+  }
+  agent().hands.push_back(spec);
+  int number = int(agent().hands.size()) - 1;
+  if (spec.count)
+    emit(Op::HandArrive, id, number);
+  if (spec.waits)
+    emit(Op::HandWait, id, number);
+}
+
+void TaskElaborator::baton(sched::StepId id, bool take) {
+  const sched::Event &event = at(id).event;
+  auto it = c.handBarriers.find({event.resource, agent().cta});
+  if (it == c.handBarriers.end() || !agent().leader)
+    return;
+  int64_t holders = std::max<int64_t>(1, c.kernel.resources[size_t(event.resource)].holders);
+  int64_t holder = (task().replica + (take ? 0 : 1)) % holders;
+  HandSpec spec;
+  spec.barrier = it->second + int(holder);
+  spec.count = 1;
+  spec.epoch = c.arrivalFamily(spec.barrier, 1, agentIndex, false);
+  if (take) {
+    spec.waits = true;
+    spec.waitEpoch = c.waitFamily(spec.barrier, 1, agentIndex);
+    spec.waited = variable(-2, 1, -1, event.resource);
+  }
+  agent().hands.push_back(spec);
+  emit(Op::HandArrive, id, int(agent().hands.size()) - 1);
+  if (take)
+    emit(Op::HandWait, id, int(agent().hands.size()) - 1);
+}
+
+void TaskElaborator::event(sched::StepId id, int depth) {
+  const sched::Event &event = at(id).event;
+  if (auto op = sched::barrierOp(event.kind))
+    return barrierOp(id, event.resource, *op);
+  switch (event.kind) {
+  case EventKind::Produce:
+  case EventKind::Consume:
+    return work(id, depth);
+  case EventKind::Access:
+    return access(id, event, false);
+  case EventKind::FetchTile: {
+    int ring = event.resource < 0 ? -1 : c.ringOf[size_t(event.resource)];
+    int slot = currentSlot(event.resource, proto::Side::Producer);
+    if (ring < 0 || slot < 0)
+      return;
+    const Ring &queue = c.rings[size_t(ring)];
+    proto::TaskRole who = role(id);
+    if (proto::waitingCtas(queue.spec, c.kernel.cluster, proto::Op::Acquire, who) >> agent().cta & 1)
+      addIssue(queue, declaredPerCta(queue), slot, -1, id);
+    return;
+  }
+  case EventKind::NextTile:
+    barrierOp(id, event.resource, proto::Op::Wait);
+    return barrierOp(id, event.resource, proto::Op::Release);
+  case EventKind::Take:
+    return baton(id, true);
+  case EventKind::Pass:
+    return baton(id, false);
+  case EventKind::GridDepWait: {
+    if (agent().pdlEpoch < 0) {
+      Family family;
+      family.kind = Family::Kind::Pdl;
+      family.agent = agentIndex;
+      agent().pdlEpoch = c.program.families[size_t(c.addFamily(family))].base;
+    }
+    emit(Op::PdlWait, id);
+    return;
+  }
+  case EventKind::GridDepLaunch:
+    emit(Op::PdlLaunch, id);
+    return;
+  case EventKind::BarrierSync:
+  case EventKind::BarrierArrive:
+  case EventKind::MbarrierArrive:
+  case EventKind::MbarrierWait:
+  case EventKind::ClusterSync:
+    return hand(id);
+  case EventKind::WgmmaCommit:
+    emit(Op::GroupCommit, id, queue(Wgmma));
+    return;
+  case EventKind::WgmmaWait:
+    emit(Op::GroupWait, id, queue(Wgmma), int(event.pending));
+    return;
+  case EventKind::BulkCommit:
+    emit(Op::GroupCommit, id, queue(Bulk));
+    return;
+  case EventKind::BulkWait:
+    emit(Op::GroupWait, id, queue(Bulk), int(event.pending), event.readOnly ? 1 : 0);
+    return;
+  case EventKind::CpAsyncCommit:
+    emit(Op::GroupCommit, id, queue(CpAsync));
+    return;
+  case EventKind::CpAsyncWait:
+    emit(Op::GroupWait, id, queue(CpAsync), int(event.pending));
+    return;
+  case EventKind::TmemWait:
+    emit(Op::Flush, id, queue(TmemLoad));
+    return;
+  default:
+    return;
+  }
+}
+
+} // namespace ts::prover

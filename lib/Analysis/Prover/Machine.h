@@ -1,0 +1,161 @@
+// The canonical run: executes agents until each is done, blocked on a barrier or in need of a choice,
+// and checks A1, A2, W1, W2, byte balance, races and the exit on the way. It makes no choices and knows
+// nothing of normal forms.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TS_PROVER_MACHINE_H
+#define TS_PROVER_MACHINE_H
+
+#include "Program.h"
+
+#include <array>
+#include <memory>
+
+namespace ts::prover {
+
+/// Nesting of loops whose counters tell apart two visits of an inner loop.
+constexpr int maxContext = 6;
+/// An agent this far behind is frozen: its own position counts, not the distance.
+constexpr int64_t maxLag = 12;
+/// Trip counts up to here are remembered for agents that have not come to the loop yet.
+constexpr int64_t keptTrips = 3;
+
+struct Frame {
+  int64_t i = 0;
+  int64_t total = -1;  ///< -1: as far as its trip count is known
+  int32_t trip = -1;   ///< serial of the trip count while total is -1
+};
+
+/// The trip count of one visit of the loops over one symbol.
+struct Trip {
+  int32_t serial = 0;
+  int32_t symbol = 0;
+  int32_t occurrence = 0;
+  int32_t depth = 0;                        ///< entries of `context` in use
+  std::array<int64_t, maxContext> context{};
+  int64_t cap = 0;                          ///< the count is at least this
+  int64_t decided = -1;
+};
+
+/// Value of a condition, or "zero or not" of a symbol, in one tile or for the launch (tile -1).
+struct Known {
+  int32_t what = 0;
+  bool symbol = false;
+  bool value = false;
+  int64_t tile = -1;
+};
+
+struct BarrierState {
+  int64_t completed = 0;
+  int64_t pending = 1;
+  int64_t tx = 0;
+  int64_t armed = 0, issued = 0;  ///< bytes of the open phase
+};
+
+enum class Status : uint8_t { Ready, Waiting, Done };
+
+struct State {
+  std::vector<int32_t> pc;
+  std::vector<Status> status;
+  std::vector<Frame> frames;
+  std::vector<int64_t> variables;
+  std::vector<BarrierState> barriers;
+  Bits rows, active;
+  std::vector<Trip> trips;
+  std::vector<Known> known;
+  int32_t nextSerial = 0;
+  std::shared_ptr<const Fault> race;  ///< first one; an overrun after it counts more
+};
+
+/// What an agent cannot go on without.
+struct Decision {
+  enum class Kind : uint8_t { None, Trip, Condition } kind = Kind::None;
+  int trip = -1;       ///< serial
+  int condition = -1;
+  int64_t tile = -1;
+  std::array<int64_t, maxContext + 1> position{};
+  int depth = 0;
+  int agent = -1;
+};
+
+class Machine {
+public:
+  Machine(const Program &program, const Options &options);
+
+  State initial() const;
+  /// Runs to quiescence. False: a fault other than a race was found (take it from fault()).
+  bool run(State &state);
+  /// After run(): what agents are parked at; nothing if all are done or stuck.
+  const Decision &decision() const { return best; }
+  bool allDone(const State &state) const;
+  /// Judges a state in which nobody can go on: exit rule, byte balance, deadlock.
+  void judgeEnd(State &state);
+
+  /// Applies an outcome: trip counts take 0 (stop here) or 1 (at least one more).
+  void decide(State &state, const Decision &decision, bool value) const;
+  Choice describe(const State &state, const Decision &decision, bool value) const;
+  /// A decision whose outcome is settled already (a declared minimum, a fixed trip count).
+  std::optional<bool> forced(const State &state, const Decision &decision) const;
+
+  std::optional<Fault> fault;
+  std::vector<WitnessStep> *log = nullptr;
+  size_t steps = 0;
+
+  /// Exact mode: trip counts of launch symbols are given, per-tile ones are bounded.
+  std::vector<int64_t> fixed;
+  int64_t tripBound = -1;
+
+  const Program &program;
+  /// Innermost loop around each instruction, by agent; -1 for none.
+  std::vector<std::vector<int32_t>> loopAt;
+  std::vector<std::vector<int32_t>> loopParent;
+
+  Word *row(State &state, int r) const { return state.rows.data() + size_t(r) * program.words; }
+  const Word *row(const State &state, int r) const {
+    return state.rows.data() + size_t(r) * program.words;
+  }
+  int openRow(int barrier) const { return program.barrierRow + 2 * barrier; }
+  int lastRow(int barrier) const { return program.barrierRow + 2 * barrier + 1; }
+  int64_t tileOf(const State &state, int agent) const;
+  const Trip *findTrip(const State &state, int serial) const;
+  void collectGarbage(State &state) const;
+
+private:
+  enum class Outcome : uint8_t { Next, Blocked, Parked, Fault };
+
+  bool runAgent(State &state, int a);
+  Outcome step(State &state, int a, const Instr &instr);
+  Outcome head(State &state, int a, const Instr &instr);
+  Outcome guard(State &state, int a, const Instr &instr);
+  Outcome branch(State &state, int a, const Instr &instr);
+  Outcome wait(State &state, int a, const Instr &instr, bool probe);
+  Outcome arrive(State &state, int a, const Instr &instr);
+  Outcome issue(State &state, int a, const Instr &instr);
+  Outcome access(State &state, int a, const Instr &instr);
+  Outcome handArrive(State &state, int a, const Instr &instr);
+  Outcome handWait(State &state, int a, const Instr &instr);
+  void groupWait(State &state, int a, const Instr &instr);
+  void enter(State &state, int a, const Instr &instr);
+  bool complete(State &state, int barrier, int a, const Instr &instr);
+  bool land(State &state, int a, const Instr &instr, int barrier, int64_t generation,
+            const char *what);
+  void park(const State &state, int a, int loop, Decision decision);
+  bool knows(const State &state, int a, int barrier, int64_t generation) const;
+  void forget(State &state, int bit) const;
+  void recordArrival(State &state, int a, int barrier, int epoch, bool async) const;
+  void passed(State &state, int a, int barrier, int64_t generation, int epoch) const;
+  bool hasPassed(const State &state, const Trip &trip, int a, int loop) const;
+  int context(const State &state, int a, int loop, std::array<int64_t, maxContext> &out) const;
+  void blame(FaultKind kind, Rule rule, int a, const Instr &instr, std::string message);
+  void walkStuck(State &state);
+  void describeBlocked(const State &state, Fault &result) const;
+  void write(const State &state, int a, const Instr &instr, bool blocked = false) const;
+  bool badBytes(const State &state, int barrier, int a, const Instr &instr);
+
+  const Options &options;
+  Decision best;
+  std::vector<std::vector<std::vector<std::pair<int, int>>>> loopsOver;  ///< [symbol][occurrence]
+};
+
+} // namespace ts::prover
+
+#endif
