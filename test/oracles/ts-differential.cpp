@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The prover against the explorer on generated schedules. The prover speaks of every trip count,
+// tile and condition; the explorer decides the small ones one by one. A proof must hold in all of
+// them, a refutation must be seen with the same kind of fault in one of them: the witness's own, if
+// it is small enough.
+#include "Cases.h"
+#include "Generator.h"
+
+#include "ts/Analysis/Prover/Prover.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+using namespace ts::oracle;
+using ts::prover::FaultKind;
+
+namespace {
+
+struct Options {
+  uint64_t seed = 1;
+  int64_t count = 100;
+  size_t maxStates = 100000;
+  size_t maxChoices = 10;
+  bool print = false, shrink = false, verbose = false;
+};
+
+ts::prover::Verdict prove(const Sample &sample) {
+  ts::prover::Placement placement;
+  for (const Place &place : sample.places)
+    placement.allocations.push_back({place.offset, place.stride});
+  return ts::prover::prove(sample.kernel, placement);
+}
+
+std::string kindOf(FaultKind kind) {
+  switch (kind) {
+  case FaultKind::Deadlock:
+    return "deadlock";
+  case FaultKind::Race:
+    return "race";
+  case FaultKind::Overrun:
+    return "overrun";
+  case FaultKind::Bytes:
+    return "bytes";
+  case FaultKind::Exit:
+    return "exit";
+  case FaultKind::Pdl:
+    return "pdl";
+  case FaultKind::Imbalance:
+    return "imbalance";
+  }
+  return "?";
+}
+
+/// The choice that a witness names, where it is complete and small.
+std::optional<Choice> witnessOf(const Sample &sample, const ts::prover::Fault &fault) {
+  std::vector<Choice> all = choicesOf(sample.kernel, 1);
+  if (all.empty())
+    return {};
+  Choice choice;
+  choice.drain = sample.choice.drain;
+  std::vector<Choice> shapes = choicesOf(sample.kernel, 10000);
+  int64_t tiles = 0;
+  for (const ts::prover::Choice &c : fault.choices)
+    tiles = std::max(tiles, c.tile + 1);
+  choice.tiles = std::max<int64_t>(tiles, shapes.back().tiles > 1 && tiles == 0 ? 1 : tiles);
+  if (shapes.back().tiles <= 1)
+    choice.tiles = 1;
+  for (const ts::prover::Choice &c : fault.choices) {
+    if (c.value > 6)
+      return {};
+    size_t at = size_t(std::max<int64_t>(c.tile, 0));
+    auto put = [&](auto &list, auto value) {
+      while (list.size() <= at)
+        list.push_back(value);
+      list[at] = value;
+    };
+    if (shapes.back().args.count(c.name))
+      choice.args[c.name] = c.value;
+    else if (shapes.back().perTile.count(c.name))
+      put(choice.perTile[c.name], c.value);
+    else if (shapes.back().conditions.count(c.name))
+      put(choice.conditions[c.name], c.value != 0);
+    else
+      return {};
+  }
+  for (auto &[name, value] : shapes.back().args)
+    choice.args.try_emplace(name, 1);
+  for (auto &[name, list] : shapes.back().perTile)
+    if (choice.perTile[name].empty())
+      choice.perTile[name] = {1};
+  return choice;
+}
+
+struct Comparison {
+  enum Result { Agree, Disagree, Skipped } result = Agree;
+  std::string prover, explorer, why;
+};
+
+class Differential {
+public:
+  explicit Differential(const Options &options) : options(options) {}
+
+  Comparison compare(const Sample &sample) {
+    Comparison c;
+    auto start = std::chrono::steady_clock::now();
+    ts::prover::Verdict verdict = prove(sample);
+    proverSeconds +=
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    using V = ts::prover::Verdict::Kind;
+    if (verdict.kind == V::Unknown) {
+      c.prover = "unknown";
+      c.why = verdict.reason;
+      c.result = Comparison::Skipped;
+      return c;
+    }
+    c.prover = verdict.kind == V::Proven       ? "proven"
+               : verdict.kind == V::ProvenUpTo ? "proven up to a bound"
+                                               : kindOf(verdict.fault->kind);
+    std::vector<Choice> choices = choicesOf(sample.kernel, options.maxChoices);
+    if (choices.size() < options.maxChoices || verdict.kind == V::Refuted)
+      choices.insert(choices.begin(), sample.choice);
+    if (verdict.kind == V::Refuted)
+      if (std::optional<Choice> witness = witnessOf(sample, *verdict.fault))
+        choices.insert(choices.begin(), *witness);
+    bool skipped = false, seen = false;
+    for (const Choice &choice : choices) {
+      Program program = unroll(sample.kernel, sample.places, choice);
+      Verdict truth = explore(program, options.maxStates);
+      states += truth.states;
+      if (!truth.judged()) {
+        skipped = true;
+        c.explorer = truth.summary();
+        continue;
+      }
+      if (verdict.kind == V::Refuted) {
+        std::string summary = "+" + truth.summary() + "+";
+        if (summary.find("+" + c.prover + "+") != std::string::npos ||
+            (c.prover == "imbalance" && program.imbalanced)) {
+          seen = true;
+          break;
+        }
+        if (!truth.safe())
+          c.explorer = truth.summary() + " for " + choice.str();
+        continue;
+      }
+      bool within = verdict.kind == V::Proven;
+      if (!within) {
+        within = true;
+        for (auto &[name, n] : choice.args)
+          within &= n <= verdict.bound;
+        for (auto &[name, list] : choice.perTile)
+          for (int64_t n : list)
+            within &= n <= verdict.bound;
+      }
+      if (within && !truth.safe()) {
+        c.explorer = truth.summary() + " for " + choice.str();
+        c.result = Comparison::Disagree;
+        return c;
+      }
+    }
+    if (verdict.kind == V::Refuted && !seen) {
+      c.result = skipped ? Comparison::Skipped : Comparison::Disagree;
+      c.why = "too large";
+      if (c.explorer.empty())
+        c.explorer = "safe";
+    }
+    if (verdict.kind != V::Refuted && skipped)
+      ++partly;
+    return c;
+  }
+
+  int run() {
+    std::map<std::string, int> agreed, skipped, disagreed;
+    int64_t broken = 0, clusters = 0, checked = 0;
+    auto one = [&](const std::string &title, Generated g) {
+      Comparison c = compare(g.sample);
+      if (c.result == Comparison::Skipped) {
+        ++skipped[c.prover + ": " + c.why];
+      } else {
+        ++checked;
+        ++(c.result == Comparison::Agree ? agreed : disagreed)[c.prover];
+        broken += c.prover.substr(0, 6) != "proven";
+        clusters += g.sample.kernel.cluster.shape[0] > 1;
+      }
+      if (options.verbose)
+        std::printf("%s: %s %s\n", title.c_str(), c.prover.c_str(), c.why.c_str());
+      if (c.result != Comparison::Disagree)
+        return;
+      std::printf("DISAGREE %s: prover %s, explorer %s\n", title.c_str(), c.prover.c_str(),
+                  c.explorer.c_str());
+      if (!options.print)
+        return;
+      if (options.shrink) {
+        std::string kind = c.prover;
+        g.sample = shrink(g.sample, [&](const Sample &s) {
+          Comparison next = compare(s);
+          return next.result == Comparison::Disagree && next.prover == kind;
+        });
+        c = compare(g.sample);
+      }
+      std::printf("%sprover %s, explorer %s\n", print(g).c_str(), c.prover.c_str(),
+                  c.explorer.c_str());
+      ts::prover::Verdict verdict = prove(g.sample);
+      if (verdict.fault) {
+        std::printf("  %s\n", verdict.fault->message.c_str());
+        for (auto &site : verdict.fault->sites)
+          std::printf("  at %s\n", site.text.c_str());
+        for (auto &choice : verdict.fault->choices)
+          std::printf("  with %s = %lld tile %lld\n", choice.name.c_str(), (long long)choice.value,
+                      (long long)choice.tile);
+      }
+      std::vector<Choice> choices = choicesOf(g.sample.kernel, 200);
+      choices.insert(choices.begin(), g.sample.choice);
+      for (const Choice &choice : choices) {
+        Verdict truth =
+            explore(unroll(g.sample.kernel, g.sample.places, choice), options.maxStates);
+        if (truth.safe() || !truth.judged())
+          continue;
+        for (unsigned k = 0; k < numKinds; ++k)
+          if (truth.has(Kind(k)))
+            std::printf("explorer %s, %s: %s", choice.str().c_str(), name(Kind(k)),
+                        truth.witness[k].c_str());
+        break;
+      }
+    };
+    for (const Case &known : knownCases())
+      if (known.sample && known.sample->choice.drain)
+        one("case " + known.name, {*known.sample, known.name, {}});
+    for (int64_t i = 0; i < options.count; ++i) {
+      uint64_t seed = options.seed + uint64_t(i);
+      one("seed " + std::to_string(seed), generate(seed));
+    }
+    int wrong = 0;
+    for (auto &[name, n] : disagreed)
+      wrong += n;
+    std::printf(
+        "%lld compared, %lld refuted, %lld in clusters, %lld proofs over some choices only, "
+        "%zu explorer states, prover %.2f s: %d disagreements\n",
+        (long long)checked, (long long)broken, (long long)clusters, (long long)partly, states,
+        proverSeconds, wrong);
+    for (auto &[name, n] : agreed)
+      std::printf("  agree    %-24s %d\n", name.c_str(), n);
+    for (auto &[name, n] : disagreed)
+      std::printf("  DISAGREE %-24s %d\n", name.c_str(), n);
+    for (auto &[name, n] : skipped)
+      std::printf("  skipped  %-24s %d\n", name.c_str(), n);
+    return wrong != 0;
+  }
+
+private:
+  const Options &options;
+  double proverSeconds = 0;
+  size_t states = 0;
+  int64_t partly = 0;
+};
+
+int usage() {
+  std::fprintf(stderr, "usage: ts-differential [--seed S] [--count N] [--max-states M] "
+                       "[--max-choices C] [--print] [--shrink] [--verbose]\n");
+  return 2;
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  Options options;
+  for (int i = 1; i < argc; ++i) {
+    std::string arg = argv[i];
+    bool more = i + 1 < argc;
+    if (arg == "--print")
+      options.print = true;
+    else if (arg == "--shrink")
+      options.shrink = options.print = true;
+    else if (arg == "--verbose")
+      options.verbose = true;
+    else if (arg == "--seed" && more)
+      options.seed = std::strtoull(argv[++i], nullptr, 10);
+    else if (arg == "--count" && more)
+      options.count = std::strtoll(argv[++i], nullptr, 10);
+    else if (arg == "--max-states" && more)
+      options.maxStates = std::strtoull(argv[++i], nullptr, 10);
+    else if (arg == "--max-choices" && more)
+      options.maxChoices = std::strtoull(argv[++i], nullptr, 10);
+    else
+      return usage();
+  }
+  setvbuf(stdout, nullptr, _IOLBF, 0);
+  return Differential(options).run();
+}
