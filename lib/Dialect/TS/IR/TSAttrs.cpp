@@ -102,9 +102,8 @@ LogicalResult AllocAttr::verify(function_ref<InFlightDiagnostic()> emitError, St
 //===-- pipeline -----------------------------------------------------------------------------===//
 
 static ParseResult parseInts(AsmParser &parser, SmallVectorImpl<int64_t> &values) {
-  return parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren, [&] {
-    return parser.parseInteger(values.emplace_back());
-  });
+  return parser.parseCommaSeparatedList(AsmParser::Delimiter::Paren,
+                                        [&] { return parser.parseInteger(values.emplace_back()); });
 }
 
 static FailureOr<Signalling> parseSignalling(AsmParser &parser) {
@@ -181,7 +180,8 @@ PipelineAttr PipelineAttr::parseFields(AsmParser &parser) {
         return {};
       auto op = symbolizeProducerOp(word);
       if (!op)
-        return parser.emitError(keyLoc, "producer_op is 'thread' or 'load', found '") << word << "'",
+        return parser.emitError(keyLoc, "producer_op is 'thread' or 'load', found '")
+                   << word << "'",
                PipelineAttr();
       producerOp = *op;
     } else if (key == "producer_signal" || key == "consumer_signal" ||
@@ -336,8 +336,7 @@ Attribute EffectAttr::parse(AsmParser &parser, Type) {
       auto value = symbolizeEngineKind(word);
       if (!value)
         return parser.emitError(keyLoc, "unknown engine '")
-                   << word
-                   << "'; expected thread, cp_async, tma, bulk, wgmma, umma, utccp or clc",
+                   << word << "'; expected thread, cp_async, tma, bulk, wgmma, umma, utccp or clc",
                Attribute();
       engine = *value;
     } else {

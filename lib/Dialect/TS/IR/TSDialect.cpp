@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Registration of the dialect and the small helpers of TS.h. Parsing and verification of attributes,
-// types and ops are in the files named after them.
+// Registration of the dialect and the small helpers of TS.h. Parsing and verification of
+// attributes, types and ops are in the files named after them.
 #include "ts/Dialect/TS/IR/TS.h"
 
 #include "mlir/IR/DialectImplementation.h"

@@ -63,7 +63,8 @@ static ParseResult parseWork(OpAsmParser &parser, OperationState &result) {
     if (views.size() != args.size())
       return parser.emitError(resourceLoc, "the body names ")
              << args.size() << " stage views, but resource '"
-             << getResourceName(result.operands.front()) << "' has " << views.size() << " allocations; name all of them or none";
+             << getResourceName(result.operands.front()) << "' has " << views.size()
+             << " allocations; name all of them or none";
     for (auto [arg, type] : llvm::zip(args, views))
       arg.type = type;
   }
@@ -93,8 +94,7 @@ static ParseResult parseWork(OpAsmParser &parser, OperationState &result) {
       return failure();
     return parser.parseOptionalAttrDict(result.attributes);
   }
-  if (parser.parseOptionalAttrDictWithKeyword(result.attributes) ||
-      parser.parseRegion(*body, args))
+  if (parser.parseOptionalAttrDictWithKeyword(result.attributes) || parser.parseRegion(*body, args))
     return failure();
   if (body->empty())
     body->emplaceBlock();
@@ -209,8 +209,7 @@ static ParseResult parseCarried(OpAsmParser &parser, OperationState &result,
     OpAsmParser::Argument arg;
     OpAsmParser::UnresolvedOperand init;
     if (parser.parseArgument(arg) || parser.parseEqual() || parser.parseOperand(init) ||
-        parser.parseColonType(arg.type) ||
-        parser.resolveOperand(init, arg.type, result.operands))
+        parser.parseColonType(arg.type) || parser.resolveOperand(init, arg.type, result.operands))
       return failure();
     args.push_back(arg);
     result.addTypes(arg.type);
@@ -243,8 +242,7 @@ ParseResult ForOp::parse(OpAsmParser &parser, OperationState &result) {
   int32_t hasStep = 0, carried = 0;
   if (succeeded(parser.parseOptionalKeyword("step"))) {
     hasStep = 1;
-    if (parser.parseOperand(step) ||
-        parser.resolveOperand(step, b.getIndexType(), result.operands))
+    if (parser.parseOperand(step) || parser.resolveOperand(step, b.getIndexType(), result.operands))
       return failure();
   }
   if (succeeded(parser.parseOptionalKeyword("unroll"))) {
@@ -284,8 +282,8 @@ static LogicalResult verifyCarried(Operation *op, Region &body, ValueRange inits
            << body.getNumArguments() << " for " << inits.size() << " carried values";
   for (BlockArgument arg : body.getArguments().take_front(leadingArgs))
     if (!arg.getType().isIndex())
-      return op->emitOpError("body argument ") << arg.getArgNumber() << " is an index, found "
-                                               << arg.getType();
+      return op->emitOpError("body argument ")
+             << arg.getArgNumber() << " is an index, found " << arg.getType();
   if (op->getResultTypes() != inits.getTypes() ||
       TypeRange(body.getArguments().drop_front(leadingArgs)) != inits.getTypes())
     return op->emitOpError("carried values have the types (")
@@ -357,7 +355,8 @@ LogicalResult TileLoopOp::verify() {
   unsigned coords = getBody().getNumArguments() - getInits().size();
   if (coords != 0 && coords != queue.getTiles().size())
     return emitOpError("names ") << coords << " tile coordinates, but queue '"
-                                 << getResourceName(getQueue()) << "' has " << queue.getTiles().size()
+                                 << getResourceName(getQueue()) << "' has "
+                                 << queue.getTiles().size()
                                  << " dimensions; name all of them or none";
   return verifyCarried(*this, getBody(), getInits(), coords);
 }
@@ -378,8 +377,7 @@ LogicalResult NextTileOp::verify() {
 static ParseResult parseBranches(OpAsmParser &parser, OperationState &result) {
   Builder &b = parser.getBuilder();
   SmallVector<Type> types;
-  if (parseResultTypes(parser, types) ||
-      parser.parseOptionalAttrDictWithKeyword(result.attributes))
+  if (parseResultTypes(parser, types) || parser.parseOptionalAttrDictWithKeyword(result.attributes))
     return failure();
   result.addTypes(types);
   Region *body = result.addRegion();

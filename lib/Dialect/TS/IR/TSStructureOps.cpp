@@ -143,9 +143,9 @@ void ResourceOp::print(OpAsmPrinter &printer) {
   uses("consumer_uses", getConsumerUses());
   if (getBarrierStorage())
     printer << " barriers(" << getBarrierStorage() << " : " << getBarrierAllocAttr() << ')';
-  printer.printOptionalAttrDict((*this)->getAttrs(),
-                                {"name", "space", "allocs", "pipeline", "producer_uses",
-                                 "consumer_uses", "barrier_alloc"});
+  printer.printOptionalAttrDict(
+      (*this)->getAttrs(),
+      {"name", "space", "allocs", "pipeline", "producer_uses", "consumer_uses", "barrier_alloc"});
 }
 
 SmallVector<Type> ResourceOp::getViewTypes() {
@@ -175,7 +175,8 @@ LogicalResult ResourceOp::verify() {
                 "only #ts.smem scratch, barrier none";
     if (unsigned swizzle = getSwizzle(alloc.getType())) {
       ArrayRef<int64_t> shape = alloc.getType().getShape();
-      int64_t inner = getBytes(MemRefType::get(shape.take_back(), alloc.getType().getElementType()));
+      int64_t inner =
+          getBytes(MemRefType::get(shape.take_back(), alloc.getType().getElementType()));
       if (inner != swizzle)
         return emitOpError("[TS228] the innermost dimension of allocation '")
                << alloc.getName() << "' is " << inner << " bytes, expected the swizzle span of "
@@ -184,8 +185,8 @@ LogicalResult ResourceOp::verify() {
     if (isTmem(alloc.getType())) {
       if (alloc.getType().getRank() != 2 || alloc.getType().getShape()[0] > 128)
         return emitOpError("tensor memory allocation '")
-               << alloc.getName()
-               << "' is rows x columns with at most 128 rows (lanes), found " << alloc.getType();
+               << alloc.getName() << "' is rows x columns with at most 128 rows (lanes), found "
+               << alloc.getType();
     }
   }
   for (auto uses : {getProducerUses(), getConsumerUses()})
@@ -312,7 +313,8 @@ LogicalResult BatonOp::verify() {
     return emitOpError("a baton has 2 to 15 holders (one named barrier each), found ")
            << int64_t(getHolders());
   if (getFirst() >= getHolders())
-    return emitOpError("first holder ") << int64_t(getFirst()) << " is outside 0.." << getHolders() - 1;
+    return emitOpError("first holder ")
+           << int64_t(getFirst()) << " is outside 0.." << getHolders() - 1;
   return success();
 }
 
@@ -330,9 +332,8 @@ LogicalResult AliasGroupOp::verify() {
     sum += count;
   }
   if (sum != int64_t(getMembers().size()) || getPhases().size() < 2)
-    return emitOpError("phases ")
-           << getPhasesAttr() << " do not split the " << getMembers().size()
-           << " members into at least two phases";
+    return emitOpError("phases ") << getPhasesAttr() << " do not split the " << getMembers().size()
+                                  << " members into at least two phases";
   for (Value member : getMembers())
     if (auto resource = member.getDefiningOp<ResourceOp>(); !resource)
       return emitOpError("every member is the result of a ts.resource");
@@ -345,8 +346,8 @@ LogicalResult PipelineGroupOp::verify() {
   for (Value member : getMembers()) {
     auto resource = member.getDefiningOp<ResourceOp>();
     if (!resource || !resource.getPipeline())
-      return emitOpError("member '") << getResourceName(member)
-                                     << "' is no ts.resource with a pipeline";
+      return emitOpError("member '")
+             << getResourceName(member) << "' is no ts.resource with a pipeline";
   }
   return success();
 }
@@ -432,8 +433,8 @@ LogicalResult TaskOp::verify() {
       (getBody().getNumArguments() == 1 && !getBody().getArgument(0).getType().isIndex()) ||
       (getBody().getNumArguments() == 0 && replicas != 1))
     return emitOpError("the body takes the replica's index exactly when there are replicas");
-  if (getRegisters() && (int32_t(*getRegisters()) < 24 || *getRegisters() > 256 ||
-                         *getRegisters() % 8))
+  if (getRegisters() &&
+      (int32_t(*getRegisters()) < 24 || *getRegisters() > 256 || *getRegisters() % 8))
     return emitOpError("register budget ")
            << int32_t(*getRegisters())
            << " is not a multiple of 8 from 24 to 256 (PTX ISA 8.8, setmaxnreg)";

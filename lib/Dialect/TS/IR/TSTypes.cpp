@@ -119,9 +119,11 @@ LogicalResult TensorMapType::verify(function_ref<InFlightDiagnostic()> emitError
     return emitError() << "element type " << element
                        << " of a tensor map is neither an integer nor a float";
   if (!llvm::is_contained({0u, 32u, 64u, 128u}, swizzle))
-    return emitError() << "swizzle " << swizzle << " does not exist; expected 0, 32, 64 or 128 bytes";
+    return emitError() << "swizzle " << swizzle
+                       << " does not exist; expected 0, 32, 64 or 128 bytes";
   if (!llvm::is_contained({0u, 16u, 32u}, interleave))
-    return emitError() << "interleave " << interleave << " does not exist; expected 0, 16 or 32 bytes";
+    return emitError() << "interleave " << interleave
+                       << " does not exist; expected 0, 16 or 32 bytes";
   if (!llvm::is_contained({0u, 64u, 128u, 256u}, l2))
     return emitError() << "L2 promotion " << l2
                        << " does not exist; expected 0, 64, 128 or 256 bytes";
@@ -180,8 +182,9 @@ static LogicalResult verifyTile(function_ref<InFlightDiagnostic()> emitError,
                        << shape.size() << " dimensions"
                        << (shape.empty() ? std::string() : ", first " + std::to_string(shape[0]));
   if (shape[1] < 8 || shape[1] > 256 || shape[1] % 8)
-    return emitError() << "N of a warpgroup's register tile is a multiple of 8 from 8 to 256, found "
-                       << shape[1];
+    return emitError()
+           << "N of a warpgroup's register tile is a multiple of 8 from 8 to 256, found "
+           << shape[1];
   if (!element.isIntOrFloat())
     return emitError() << "element type " << element
                        << " of a register tile is neither an integer nor a float";
