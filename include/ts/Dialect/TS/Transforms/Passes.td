@@ -48,6 +48,24 @@ def TSInferPipelines : Pass<"ts-infer-pipelines", "::mlir::gpu::GPUModuleOp"> {
   let options = [Option<"remarks", "remarks", "bool", "true", "say what was filled in">];
 }
 
+def TSProve : Pass<"ts-prove", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "prove every kernel free of deadlock, race and overrun, or refute it with a witness";
+  let description = [{
+    Layer 3 of the verification: all interleavings, all completion orders of the engines, all trip
+    counts from the declared minimum. A refutation is an error (TS301 to TS307) with the steps that
+    lead there; a verdict that is bounded or unknown is a warning that says why.
+  }];
+  let options = [Option<"severity", "severity", "std::string", "\"error\"",
+                        "`error`, or `warn` for findings that do not stop the pipeline">,
+                 Option<"summary", "summary", "bool", "false",
+                        "print the verdict of each kernel on standard output">,
+                 Option<"timing", "timing", "bool", "true", "print the time with the summary">,
+                 Option<"maxStates", "max-states", "int64_t", "20000",
+                        "normalised states before the search gives up">];
+  let statistics = [Statistic<"states", "states", "normalised states visited">,
+                    Statistic<"steps", "steps", "instructions of the model executed">];
+}
+
 def TSAllocate : Pass<"ts-allocate", "::mlir::gpu::GPUModuleOp"> {
   let summary = "place allocations, barriers and slots in shared and tensor memory";
   let description = [{
@@ -69,10 +87,10 @@ def TSFinalizeKernels : Pass<"ts-finalize-kernels", "::mlir::gpu::GPUModuleOp"> 
 }
 
 def TSVerifyStructure : Pass<"ts-verify-structure", "::mlir::gpu::GPUModuleOp"> {
-  let summary = "structure checks of each task and the dependency graph (TS101 to TS111)";
+  let summary = "structure checks of each task and the dependency graph (TS101 to TS114)";
   let description = [{
     Bounds, roles, dependencies, coverage, brackets on every path, work queues, guards, conditions,
-    names and values. Changes nothing. `ts.waive = {TS105 = "reason"}` on an op waives a check there.
+    names, values and the order of steps in one task. Changes nothing. `ts.waive = {TS105 = "reason"}` on an op waives a check there.
   }];
   let options = [Option<"severity", "severity", "std::string", "\"error\"",
                         "what a finding is: error or warn">];
