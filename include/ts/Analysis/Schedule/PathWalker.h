@@ -107,6 +107,7 @@ private:
   static constexpr size_t kMaxNodes = 192;
   static constexpr int64_t kExactTrips = 64;
   static constexpr int kMaxRounds = 256;
+  static constexpr int64_t kMaxWalked = int64_t(1) << 20;
 
   bool add(Nodes &nodes, const Node &node) {
     if (llvm::is_contained(nodes, node))
@@ -129,6 +130,9 @@ private:
       return;
     }
     for (Operation &op : ops) {
+      // Each loop level walks its body a few times, so deep nests are what this stops.
+      if (++steps > kMaxWalked)
+        gaveUp = true;
       if (gaveUp || nodes.empty())
         return;
       if (leaves.contains(&op))
@@ -282,6 +286,7 @@ private:
   Visit visit;
   llvm::DenseSet<Operation *> leaves, inner;
   llvm::DenseMap<Operation *, SmallVector<int64_t, 2>> periods;  ///< of the `every` guards in a loop
+  int64_t steps = 0;
   bool gaveUp = false;
 };
 

@@ -82,6 +82,9 @@ KernelView::KernelView(KernelOp kernel) : kernel(kernel) {
       tasks.push_back(task);
     if (auto edge = dyn_cast<DependsOp>(op))
       edges.push_back(edge);
+    if (auto group = dyn_cast<PipelineGroupOp>(op))
+      for (Value member : group.getMembers())
+        groups[member] = group.getResult();
   }
   for (TaskOp task : tasks) {
     auto &list = uses[task];
@@ -97,8 +100,8 @@ KernelView::KernelView(KernelOp kernel) : kernel(kernel) {
 
 SmallVector<Value> KernelView::related(Value resource) const {
   SmallVector<Value> result = {resource};
-  if (PipelineGroupOp group = groupOf(resource))
-    result.push_back(group.getResult());
+  if (Value group = groups.lookup(resource))
+    result.push_back(group);
   if (auto group = resource.getDefiningOp<PipelineGroupOp>())
     llvm::append_range(result, group.getMembers());
   return result;
@@ -176,6 +179,10 @@ void mlir::ts::verifyStructure(KernelOp kernel, CheckReporter &reporter) {
   checkConditions(view, reporter);
   checkNames(view, reporter);
   checkValues(view, reporter);
+  checkOperands(view, reporter);
+  checkPingPong(view, reporter);
+  checkSkips(view, reporter);
+  checkPdl(view, reporter);
 }
 
 namespace {

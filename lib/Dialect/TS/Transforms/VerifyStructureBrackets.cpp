@@ -46,7 +46,10 @@ public:
   RingCheck(const KernelView &view, TaskOp task, int64_t replica, Value resource,
             const PipelineSpec &spec, CheckReporter &reporter, llvm::DenseSet<Operation *> &reported)
       : view(view), task(task), resource(resource), spec(spec), reporter(reporter),
-        reported(reported), conditions(task, replica) {}
+        reported(reported), conditions(task, replica), targets({resource}) {
+    if (Value group = view.groups.lookup(resource))
+      targets.push_back(group);
+  }
 
   void run() {
     PathWalker<Held> walker(
@@ -54,7 +57,7 @@ public:
         [&](Operation *op, const Held &held, const PathAssumptions &path,
             SmallVectorImpl<Held> &out) { out.push_back(step(op, held, path)); });
     for (const ResourceUse &use : view.uses.find(task)->second) {
-      if (!llvm::is_contained(targets(), use.resource) || use.op->getOperand(0) != use.resource)
+      if (!llvm::is_contained(targets, use.resource) || use.op->getOperand(0) != use.resource)
         continue;
       bool relevant = isBarrierOp(use.op) || isa<FetchTileOp>(use.op) ||
                       (isa<ProduceOp, ConsumeOp>(use.op) && !isAuxiliary(use.op));
@@ -90,12 +93,6 @@ public:
   }
 
 private:
-  SmallVector<Value> targets() const {
-    SmallVector<Value> result = {resource};
-    if (PipelineGroupOp group = groupOf(resource))
-      result.push_back(group.getResult());
-    return result;
-  }
   /// The engine's complete_tx commits; the op may stay away, but then everywhere.
   bool engineCommits() const { return countsBytes(spec.type); }
 
@@ -212,7 +209,7 @@ private:
     for (const ResourceUse &use : view.uses.find(task)->second) {
       if (use.op == op)
         return false;
-      if (isa<WaitOp>(use.op) && !llvm::is_contained(targets(), use.resource) &&
+      if (isa<WaitOp>(use.op) && !llvm::is_contained(targets, use.resource) &&
           view.reaches(resource, use.resource))
         return true;
     }
@@ -247,6 +244,7 @@ private:
   CheckReporter &reporter;
   llvm::DenseSet<Operation *> &reported;
   PathConditions conditions;
+  SmallVector<Value> targets;  ///< the ring and the group whose ops stand for its own
   Present present;
   bool any = false;
   SmallVector<Operation *> tries;

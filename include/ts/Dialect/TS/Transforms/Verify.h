@@ -40,10 +40,10 @@ private:
 /// Parses the `severity` option of the passes: "error" or "warn".
 FailureOr<bool> parseSeverity(StringRef text, Operation *at);
 
-/// Layer 1: TS101 to TS106, TS108 to TS111.
+/// Layer 1: TS101 to TS114.
 void verifyStructure(KernelOp kernel, CheckReporter &reporter);
 
-/// Layer 2: TS215 to TS219, TS222 to TS228.
+/// Layer 2: TS215 to TS228.
 void verifyProtocol(KernelOp kernel, CheckReporter &reporter);
 
 /// The nearest of `names` to a misspelled one, quoted for a message (" did you mean 'x'?"), or "".
