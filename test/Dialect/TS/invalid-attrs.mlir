@@ -63,7 +63,7 @@
 
 // -----
 
-// expected-error @+1 {{mcast and cta_layout count CTAs of a cluster: expected 1 to 16, found 17}}
+// expected-error @+1 {{cta_layout counts CTAs of a cluster: expected 1 to 16, found 17}}
 "test.op"() {a = #ts.pipeline<tma_async, stages = 2, cta_layout = (1, 2, 3, 17)>} : () -> ()
 
 // -----

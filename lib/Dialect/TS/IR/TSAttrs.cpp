@@ -300,10 +300,13 @@ LogicalResult PipelineAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                        << " numbers";
   if (!layout.empty() && layout.size() != 4)
     return emitError() << "cta_layout gives (V, M, N, K), found " << layout.size() << " numbers";
-  for (int64_t value : llvm::concat<const int64_t>(mcast, layout))
-    if (value < 1 || value > 16)
-      return emitError() << "mcast and cta_layout count CTAs of a cluster: expected 1 to 16, found "
-                         << value;
+  // A mode of 0 says that the operand is not multicast.
+  for (int64_t mode : mcast)
+    if (mode < 0 || mode > 16)
+      return emitError() << "a multicast mode is 0 to 16, found " << mode;
+  for (int64_t count : layout)
+    if (count < 1 || count > 16)
+      return emitError() << "cta_layout counts CTAs of a cluster: expected 1 to 16, found " << count;
   return success();
 }
 

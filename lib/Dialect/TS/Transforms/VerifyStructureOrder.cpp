@@ -37,6 +37,13 @@ static Operation *stepOf(Operation *op) {
   return op;
 }
 
+/// Whether the consumer of this ring is a tensor core, which reads the stage after the call.
+static bool readByEngine(Value ring) {
+  using namespace ::ts::protocol;
+  return ring.getDefiningOp<ResourceOp>() && hasPipeline(ring) &&
+         consumerKind(pipelineSpecOf(ring).type) == SideKind::Umma;
+}
+
 static LaterUses collectLaterUses(TaskOp task) {
   LaterUses result;
   ValueEvaluator evaluator({std::nullopt, std::nullopt, 0});
@@ -50,12 +57,14 @@ static LaterUses collectLaterUses(TaskOp task) {
         // A view that came over a back edge belongs to an earlier iteration's slot: the prover's.
         if (isa_and_nonnull<ConsumeOp>(root.work) && !root.carried)
           add(stepOf(op), root.work, op);
-    // Work without a body says by `uses` what it reads.
+    // Work without a body says by `uses` what it reads: views and, of an engine's ring, descriptors of
+    // the stage. Other values that threads took out of their stage are in registers.
     auto produce = dyn_cast<ProduceOp>(op);
     if (produce && !produce.hasBody() && !produce.getAux())
       for (Value value : produce.getUses())
         if (auto consume = value.getDefiningOp<ConsumeOp>())
-          add(op, consume, op);
+          if (isa<MemRefType>(value.getType()) || readByEngine(consume.getResource()))
+            add(op, consume, op);
   });
   return result;
 }
