@@ -140,9 +140,22 @@ void Elaborator::finishRing(Ring &ring) {
     bytes = proto::expectedBytes(ring.spec, kernel.cluster, ring.by).value;
   }
   bool counts = proto::countsBytes(ring.spec.type);
-  ring.exactBytes = bytes.has_value();
   // Without a number any will do, as long as both sides use the same.
-  ring.bytes = counts ? bytes.value_or(1 << 10) : 0;
+  ring.bytes = counts ? std::max<int64_t>(1, bytes.value_or(1 << 10)) : 0;
+  ring.armers = std::max<int64_t>(
+      1, ring.isGroup ? 1
+                      : ring.spec.producerCount.value_or(
+                            proto::expectedArrivals(ring.spec, kernel.cluster, ring.by,
+                                                    proto::Barrier::Full)
+                                .value.value_or(1)));
+  // The members of a fork are filled by one bracket, armed once.
+  if (ring.group >= 0) {
+    const Ring &whole = rings[size_t(ring.group)];
+    if (kernel.resources[size_t(whole.resource)].mode == proto::GroupMode::Fork) {
+      ring.bytes = whole.bytes;
+      ring.armers = 1;
+    }
+  }
   addRingBarriers(ring, true);
   addRingBarriers(ring, false);
 }

@@ -25,7 +25,7 @@ struct Ring {
   bool isGroup = false;
   std::vector<int> full, empty;        ///< first barrier by CTA, -1 for none
   int64_t bytes = 0;                   ///< expected per phase
-  bool exactBytes = false;             ///< bytes are real numbers, not a stand-in
+  int64_t armers = 1;                  ///< arming arrivals that share them
   int barrier(bool isFull, int cta) const { return (isFull ? full : empty)[size_t(cta)]; }
 };
 
@@ -116,7 +116,7 @@ private:
   using Steps = std::vector<sched::StepId>;
 
   void collectSides(const Steps &steps);
-  void markForkAcquires(const Steps &steps);
+  void markLastOfBracket();
   void makeSide(int ring, proto::Side which, Side &side);
   void block(const Steps &steps, int depth);
   void step(sched::StepId id, int depth);
@@ -160,7 +160,7 @@ private:
   std::map<sched::StepId, int> loopNumber;
   std::map<int, int> queues;                          ///< by channel
   std::map<std::pair<sched::StepId, int>, int> occurrences;
-  std::vector<bool> lastAcquire;                      ///< by step: arms for a fork group
+  std::vector<bool> lastAcquire, lastProduce;         ///< by step: of its bracket
   bool tileLoop = false;
   int queueDepth(Channel channel) const;
 };

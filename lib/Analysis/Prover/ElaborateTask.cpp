@@ -81,15 +81,23 @@ void TaskElaborator::collectSides(const Steps &steps) {
   }
 }
 
-void TaskElaborator::markForkAcquires(const Steps &steps) {
+void TaskElaborator::markLastOfBracket() {
   // Steps stand in the arena in program order.
   lastAcquire.assign(task().steps.size(), true);
-  std::map<int, sched::StepId> pending;
+  lastProduce.assign(task().steps.size(), true);
+  std::map<int, sched::StepId> pending, produces;
   for (size_t i = 0; i < task().steps.size(); ++i) {
     const sched::Step &step = at(sched::StepId(i));
     if (step.kind != StepKind::Event || step.event.resource < 0)
       continue;
     int ring = c.ringOf[size_t(step.event.resource)];
+    if (step.event.kind == EventKind::Produce && !step.event.aux) {
+      if (auto it = produces.find(step.event.resource); it != produces.end())
+        lastProduce[size_t(it->second)] = false;
+      produces[step.event.resource] = sched::StepId(i);
+    } else if (step.event.kind == EventKind::Acquire || step.event.kind == EventKind::Commit) {
+      produces.erase(step.event.resource);
+    }
     int group = ring < 0 ? -1 : c.rings[size_t(ring)].isGroup ? ring : c.rings[size_t(ring)].group;
     if (group < 0)
       continue;
@@ -206,7 +214,7 @@ void TaskElaborator::arriveAt(const Ring &ring, const Side &side, const proto::A
     target.barrier = base;
     target.epoch = c.arrivalFamily(base, ring.stages, agentIndex, spec.async);
     if (arrive.kind == proto::ArrivalKind::ArriveExpectTx) {
-      int64_t total = c.program.barriers[size_t(base)].count;
+      int64_t total = ring.armers;
       int64_t share = arrive.who == proto::Executor::OneThreadOfTask ? total : spec.count;
       target.bytes = proto::producerKind(ring.spec.type) == proto::SideKind::Clc
                          ? ring.bytes
@@ -239,15 +247,8 @@ void TaskElaborator::barrierOp(sched::StepId id, int resource, proto::Op op) {
   if (action.arrive && executes(action.arrive->who) &&
       (proto::arrivingCtas(ring.spec, c.kernel.cluster, op, who) >> cta & 1))
     arriveAt(ring, side, *action.arrive, op, id);
-  if (action.engineCompletes && proto::countsBytes(ring.spec.type)) {
-    if (!ring.isGroup) {
-      issueDeclared(ring, side, id);
-    } else {
-      for (auto &[key, other] : sides)
-        if (key.second == proto::Side::Producer && c.rings[size_t(key.first)].group == ringIndex)
-          issueDeclared(c.rings[size_t(key.first)], other, id);
-    }
-  }
+  if (action.engineCompletes && proto::countsBytes(ring.spec.type))
+    issueDeclared(ring, side, id);
   proto::CursorRule rule = proto::cursorRule(ring.spec, op, side.opens, side.closes);
   if (!rule.advances)
     return;
@@ -475,7 +476,7 @@ void TaskElaborator::drains() {
 
 void TaskElaborator::run() {
   collectSides(task().body);
-  markForkAcquires(task().body);
+  markLastOfBracket();
   for (auto &[key, side] : sides)
     makeSide(key.first, key.second, side);
   block(task().body, 0);

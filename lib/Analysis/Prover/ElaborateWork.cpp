@@ -80,8 +80,12 @@ void TaskElaborator::access(sched::StepId id, const sched::Event &event, bool de
                  "' completes on no barrier of a pipeline that counts bytes");
       channel = Sync;
     }
-    // The tensor core is driven by one thread of the task, or by each lane's warp.
+    // The tensor core is driven by one thread of the task, or by each lane's warp; that of a pair of
+    // CTAs by the leader's, for the memory of both.
     if (channel == Umma && !agent().leader && agent().lane < 0)
+      continue;
+    proto::CtaGrid pairs(ring ? ring->spec : proto::PipelineSpec(), c.kernel.cluster);
+    if (channel == Umma && agent().cta != pairs.pairLeader(agent().cta) && c.program.ctas > 1)
       continue;
     AccessSpec spec;
     int64_t stages = ring && allocation.staged ? ring->stages : 1;
@@ -120,6 +124,8 @@ void TaskElaborator::access(sched::StepId id, const sched::Event &event, bool de
           for (const proto::IssuedBytes &bytes : at(up).event.issued.alternatives)
             where |= (bytes.alongN ? grid.peers(agent().cta, {true, false}) : 0) |
                      (bytes.alongM ? grid.peers(agent().cta, {false, true}) : 0);
+    } else if (channel == Umma && c.program.ctas > 1) {
+      where = pairs.pairOf(agent().cta);
     } else if (access.remote) {
       where = ~where;
     }
@@ -228,7 +234,7 @@ std::vector<int64_t> TaskElaborator::declaredPerCta(const Ring &ring) const {
   int base = ring.barrier(true, agent().cta);
   proto::Action action = proto::actionFor(ring.spec, c.kernel.cluster, proto::Op::Acquire);
   if (base >= 0 && agent().lane < 0 && action.arrive) {
-    int64_t total = c.program.barriers[size_t(base)].count, mine = agent().warps;
+    int64_t total = ring.armers, mine = agent().warps;
     if (action.arrive->who == proto::Executor::OneThreadOfTask)
       total = std::max<int64_t>(1, task().warps);
     if (mine < total)
@@ -268,7 +274,7 @@ void TaskElaborator::issueDeclared(const Ring &ring, const Side &side, sched::St
   if (side.produced < 0)
     return;
   // At the closing op, for the stage that the calls of this bracket filled.
-  addIssue(ring, declaredPerCta(ring), side.closing >= 0 ? side.closing : side.opening,
+  addIssue(ring, declaredPerCta(ring), currentSlot(ring.resource, proto::Side::Producer),
            side.produced, id);
 }
 
@@ -308,7 +314,7 @@ void TaskElaborator::work(sched::StepId id, int depth) {
   auto side = sides.find({ringIndex, proto::Side::Producer});
   if (side == sides.end())
     return;
-  bool known = !event.declared && event.issued.known &&
+  bool known = event.issued.known && (!event.declared || !event.issued.alternatives.empty()) &&
                proto::producerKind(ring.spec.type) == proto::SideKind::Tma;
   if (known) {
     std::vector<std::vector<int64_t>> ways;
@@ -331,18 +337,20 @@ void TaskElaborator::work(sched::StepId id, int depth) {
     return;
   if (!event.declared)
     c.assume("the copies of '" + event.label + "' bring the bytes that are expected");
-  Side &mine = side->second;
-  if (mine.produced < 0) {
-    mine.produced = variable(ring.unit, ring.stages, -1, ring.resource);
-  }
-  emit(Op::Bind, id, mine.produced, slot);
-  // A commit on none of the paths: the bracket's last produce completes it.
-  bool commits = mine.closes;
+  // What a fork group commits, it commits for all members.
+  Side *closer = &side->second;
   if (ring.group >= 0)
-    commits |= sides.count({ring.group, proto::Side::Producer}) &&
-               sides[{ring.group, proto::Side::Producer}].closes;
-  if (!commits)
+    if (auto group = sides.find({ring.group, proto::Side::Producer});
+        group != sides.end() && group->second.closes)
+      closer = &group->second;
+  if (closer->closes && (closer->shared || closer != &side->second)) {
+    if (closer->produced < 0)
+      closer->produced = variable(ring.unit, ring.stages, -1, ring.resource);
+    emit(Op::Bind, id, closer->produced, slot);
+  } else if (lastProduce[size_t(id)]) {
+    // Several brackets may be open, or no commit is written: the last call of a bracket ends it.
     addIssue(ring, declaredPerCta(ring), slot, -1, id);
+  }
 }
 
 //--- Barriers named in bodies -------------------------------------------------------------------
