@@ -7,7 +7,7 @@
 using namespace llvm;
 using namespace ts_compile;
 
-OutputFile::OutputFile(OutputFile &&other)
+OutputFile::OutputFile(OutputFile &&other) noexcept
     : path(std::move(other.path)), temporary(std::move(other.temporary)) {
   other.temporary.reset();
 }

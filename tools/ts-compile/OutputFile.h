@@ -22,7 +22,7 @@ public:
   /// Writes everything; may be called once.
   llvm::Error commit(llvm::StringRef contents);
 
-  OutputFile(OutputFile &&other);
+  OutputFile(OutputFile &&other) noexcept;
   ~OutputFile();
 
 private:

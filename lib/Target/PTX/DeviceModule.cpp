@@ -67,8 +67,8 @@ struct DeviceModule::Impl {
 };
 
 DeviceModule::DeviceModule(std::unique_ptr<Impl> impl) : impl(std::move(impl)) {}
-DeviceModule::DeviceModule(DeviceModule &&) = default;
-DeviceModule &DeviceModule::operator=(DeviceModule &&) = default;
+DeviceModule::DeviceModule(DeviceModule &&) noexcept = default;
+DeviceModule &DeviceModule::operator=(DeviceModule &&) noexcept = default;
 DeviceModule::~DeviceModule() = default;
 
 bool DeviceModule::Impl::createTargetMachine() {

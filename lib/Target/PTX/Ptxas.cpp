@@ -64,7 +64,7 @@ static std::string ptxasOfActivePython() {
   SmallString<128> output;
   if (!python || sys::fs::createTemporaryFile("ts-python", "txt", output))
     return {};
-  scope_exit remove([&] { sys::fs::remove(output); });
+  scope_exit remove([&] { (void)sys::fs::remove(output); });
   StringRef args[] = {*python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"};
   std::optional<StringRef> redirects[] = {StringRef(""), output.str(), StringRef("")};
   if (sys::ExecuteAndWait(*python, args, std::nullopt, redirects, /*SecondsToWait=*/20) != 0)
@@ -108,7 +108,7 @@ Expected<PtxasResult> mlir::ts::runPtxas(StringRef program, StringRef ptx, Strin
   scope_exit remove([&] {
     for (SmallString<128> *path : {&input, &cubin, &log})
       if (!path->empty())
-        sys::fs::remove(*path);
+        (void)sys::fs::remove(*path);
   });
   int fd = -1;
   std::error_code ec = sys::fs::createTemporaryFile("ts", "ptx", fd, input);

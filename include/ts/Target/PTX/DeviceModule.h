@@ -38,8 +38,8 @@ public:
   /// The LLVM IR as text.
   std::string llvmIR() const;
 
-  DeviceModule(DeviceModule &&);
-  DeviceModule &operator=(DeviceModule &&);
+  DeviceModule(DeviceModule &&) noexcept;
+  DeviceModule &operator=(DeviceModule &&) noexcept;
   ~DeviceModule();
 
 private:

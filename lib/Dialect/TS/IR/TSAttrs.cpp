@@ -194,7 +194,7 @@ PipelineAttr PipelineAttr::parseFields(AsmParser &parser) {
       else if (key == "consumer_signal")
         consumerSignal = *value;
       else
-        waitSignal = *value;
+        waitSignal = value;
     } else {
       return parser.emitError(keyLoc, "unknown field '")
                  << key
