@@ -250,6 +250,7 @@ void mlir::ts::verifyProtocol(KernelOp kernel, CheckReporter &reporter) {
   checkWarpRanges(kernel, reporter);
   checkPipelines(kernel, reporter);
   checkIssuedBytes(kernel, reporter);
+  checkNamedBarriers(kernel, reporter);
   checkCapacity(kernel, lacksFeature, reporter);
 }
 

@@ -11,6 +11,7 @@ void checkPipelines(KernelOp kernel, CheckReporter &reporter);     // TS215 to T
 void checkIssuedBytes(KernelOp kernel, CheckReporter &reporter);   // TS217 over paths
 void checkWarpRanges(KernelOp kernel, CheckReporter &reporter);    // TS224
 void checkCapacity(KernelOp kernel, bool lacksFeature, CheckReporter &reporter);  // TS225, TS226
+void checkNamedBarriers(KernelOp kernel, CheckReporter &reporter);  // TS229
 void checkArchitecture(KernelOp kernel, CheckReporter &reporter);  // TS227, TS228
 
 } // namespace mlir::ts::detail
