@@ -377,14 +377,18 @@ Parity TaskBuilder::parity(Value value, const Place &place) {
     Operation *loop = arg.getOwner()->getParentOp();
     auto domain = dyn_cast<ForOp>(loop);
     auto inner = dyn_cast<scf::ForOp>(loop);
-    ValueRange inits = domain ? ValueRange(domain.getInits())
+    auto tiles = dyn_cast<TileLoopOp>(loop);
+    ValueRange inits = domain  ? ValueRange(domain.getInits())
                        : inner ? ValueRange(inner.getInits())
+                       : tiles ? ValueRange(tiles.getInits())
                                : ValueRange();
-    unsigned number = arg.getArgNumber();
-    if (number >= 1 && number - 1 < inits.size() && loops.count(loop)) {
-      Value next = strip(arg.getOwner()->getTerminator()->getOperand(number - 1));
+    // Before the carried values stand the induction variable or the coordinates of the tile.
+    unsigned first = arg.getOwner()->getNumArguments() - inits.size();
+    if (arg.getArgNumber() >= first && !inits.empty() && loops.count(loop)) {
+      unsigned number = arg.getArgNumber() - first;
+      Value next = strip(arg.getOwner()->getTerminator()->getOperand(number));
       auto flip = next.getDefiningOp<arith::XOrIOp>();
-      auto start = constantOf(inits[number - 1]);
+      auto start = constantOf(inits[number]);
       if (flip && start &&
           ((strip(flip.getLhs()) == v && constantOf(flip.getRhs()) == 1) ||
            (strip(flip.getRhs()) == v && constantOf(flip.getLhs()) == 1))) {
