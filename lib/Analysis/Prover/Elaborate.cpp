@@ -263,10 +263,25 @@ int Elaborator::symbolFor(const sched::Bound &bound, bool tile, int queue) {
   return it->second;
 }
 
+std::pair<int, int64_t> Elaborator::symbolForConstant(int64_t trips) {
+  // Peeled loops run a few times less: the same symbol with an offset.
+  for (auto [base, symbol] : constants)
+    if (std::abs(base - trips) <= 8)
+      return {symbol, trips - base};
+  Symbol symbol;
+  symbol.name = std::to_string(trips) + " trips";
+  symbol.constant = true;
+  symbol.min = widenedMin;
+  program.symbols.push_back(symbol);
+  int id = int(program.symbols.size()) - 1;
+  constants[trips] = id;
+  return {id, 0};
+}
+
 int64_t LoopInfo::trips(int64_t value) const {
   if (symbol < 0)
     return constant;
-  return tile ? value : loop.trips(value).value_or(0);
+  return tile ? value : widened ? std::max<int64_t>(0, value + offset) : loop.trips(value).value_or(0);
 }
 
 //--- Agents -------------------------------------------------------------------------------------
@@ -487,8 +502,8 @@ Program Elaborator::run() {
 }
 
 Program elaborate(const sched::Kernel &kernel, const Placement &placement,
-                  const Options &options) {
-  return Elaborator(kernel, placement, options).run();
+                  const Options &options, bool widen) {
+  return Elaborator(kernel, placement, options, widen).run();
 }
 
 } // namespace ts::prover

@@ -48,8 +48,9 @@ enum Channel : int { Sync, Umma, Tma, Bulk, Wgmma, CpAsync, TmemLoad };
 
 class Elaborator {
 public:
-  Elaborator(const sched::Kernel &kernel, const Placement &placement, const Options &options)
-      : kernel(kernel), placement(placement), options(options) {}
+  Elaborator(const sched::Kernel &kernel, const Placement &placement, const Options &options,
+             bool widen)
+      : kernel(kernel), placement(placement), options(options), widen(widen) {}
   Program run();
 
 private:
@@ -77,6 +78,8 @@ private:
   int waitFamily(int barrier, int64_t stages, int agent);
   int accessFamily(const FamilyKey &key, bool async, bool declared, int accessIndex);
   int symbolFor(const sched::Bound &bound, bool tile, int queue);
+  /// The symbol that stands for a long constant and the constant's distance to it.
+  std::pair<int, int64_t> symbolForConstant(int64_t trips);
   void refuse(std::string why) {
     if (program.refused.empty())
       program.refused = std::move(why);
@@ -87,6 +90,7 @@ private:
   const sched::Kernel &kernel;
   const Placement &placement;
   const Options &options;
+  const bool widen;
   Program program;
   std::vector<Ring> rings;
   std::vector<int> ringOf;              ///< by resource
@@ -97,6 +101,7 @@ private:
   std::map<FamilyKey, int> accessFamilies;
   std::vector<FamilyMemory> memory;     ///< by family
   std::map<std::string, int> symbols;
+  std::map<int64_t, int> constants;     ///< symbols of long constants
   std::map<std::pair<std::string, bool>, int> conditions;
   std::map<std::pair<int, int>, int> handBarriers;   ///< (resource, cta): first barrier
   int clusterBarrier = -1;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <tuple>
 
 namespace ts::prover {
 
@@ -305,6 +306,10 @@ void TaskElaborator::loop(sched::StepId id, int depth) {
     info.constant = std::max<int64_t>(0, *source.constantTrips);
     if (info.constant == 0)
       return;
+    if (c.widen && info.constant > widenedFrom) {
+      info.widened = true;
+      std::tie(info.symbol, info.offset) = c.symbolForConstant(info.constant);
+    }
   } else {
     const sched::Bound &lower = source.lower, &upper = source.upper;
     const sched::Bound &varying = upper.isConstant() ? lower : upper;

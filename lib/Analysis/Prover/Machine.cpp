@@ -155,6 +155,7 @@ void Machine::enter(State &state, int a, const Instr &instr) {
       return;
     }
   trip.cap = symbol.min;
+  trip.tile = tileOf(state, a);
   if (!symbol.tiles)
     if (const Known *zero = lookUp(state, true, info.symbol,
                                    scopeOf(symbol, tileOf(state, a)))) {
@@ -275,8 +276,7 @@ std::optional<bool> Machine::forced(const State &state, const Decision &decision
   // "Zero or not" may have been asked by a condition in the meantime.
   if (trip->cap == 0 && !symbol.tiles)
     if (const Known *zero =
-            lookUp(state, true, trip->symbol,
-                   scopeOf(symbol, trip->depth ? trip->context[0] : int64_t(-1))))
+            lookUp(state, true, trip->symbol, scopeOf(symbol, trip->tile)))
       return !zero->value;
   return std::nullopt;
 }
@@ -300,7 +300,7 @@ void Machine::decide(State &state, const Decision &decision, bool value) const {
   Trip &trip = state.trips[index];
   const Symbol &symbol = program.symbols[size_t(trip.symbol)];
   if (trip.cap == 0 && !symbol.tiles)
-    remember(true, trip.symbol, !value, scopeOf(symbol, trip.depth ? trip.context[0] : -1));
+    remember(true, trip.symbol, !value, scopeOf(symbol, trip.tile));
   if (value) {
     ++trip.cap;
     return;
@@ -357,7 +357,7 @@ Choice Machine::describe(const State &state, const Decision &decision, bool valu
   choice.isTrip = true;
   choice.value = trip->cap + (value ? 1 : 0);
   choice.atLeast = value;
-  choice.tile = symbol.tiles ? -1 : trip->depth ? trip->context[0] : -1;
+  choice.tile = trip->tile;
   return choice;
 }
 

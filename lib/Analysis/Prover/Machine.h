@@ -31,6 +31,7 @@ struct Trip {
   int32_t symbol = 0;
   int32_t occurrence = 0;
   int32_t depth = 0;                        ///< entries of `context` in use
+  int64_t tile = -1;                        ///< that the visit belongs to
   std::array<int64_t, maxContext> context{};
   int64_t cap = 0;                          ///< the count is at least this
   int64_t decided = -1;
@@ -147,6 +148,7 @@ private:
   int context(const State &state, int a, int loop, std::array<int64_t, maxContext> &out) const;
   void blame(FaultKind kind, Rule rule, int a, const Instr &instr, std::string message);
   void walkStuck(State &state);
+  void nameWaker(const State &state, int barrier, BlockedAgent &blocked) const;
   void describeBlocked(const State &state, Fault &result) const;
   void write(const State &state, int a, const Instr &instr, bool blocked = false) const;
   bool badBytes(const State &state, int barrier, int a, const Instr &instr);

@@ -67,6 +67,42 @@ void Machine::write(const State &state, int a, const Instr &instr, bool blocked)
   log->push_back({a, program.locOf(agent, instr.step), std::move(text), blocked});
 }
 
+/// Who else could arrive, and where: somebody who still runs, or one who has ended.
+void Machine::nameWaker(const State &state, int barrier, BlockedAgent &blocked) const {
+  for (bool ended : {false, true})
+    for (size_t o = 0; o < program.agents.size() && blocked.wakerAgent < 0; ++o) {
+      if (int(o) == blocked.agent || (state.status[o] == Status::Done) != ended)
+        continue;
+      const Agent &other = program.agents[o];
+      for (const Instr &step : other.code) {
+        bool arrives = false;
+        int64_t uses = -1;
+        auto here = [&](const auto &spec) {
+          for (const auto &target : spec.targets)
+            arrives |= barrier >= target.barrier && barrier < target.barrier + spec.stages;
+          if (spec.slot >= 0)
+            uses = state.variables[size_t(other.variableBase + spec.slot)];
+        };
+        if (step.op == Op::Arrive)
+          here(other.arrives[size_t(step.a)]);
+        else if (step.op == Op::Issue)
+          here(other.issues[size_t(step.a)]);
+        else if (step.op == Op::HandArrive)
+          arrives = other.hands[size_t(step.a)].barrier == barrier;
+        if (!arrives)
+          continue;
+        blocked.wakerAgent = int(o);
+        blocked.wakerLoc = program.locOf(other, step.step);
+        blocked.waker = "'" + other.name + "' would arrive here, but ";
+        blocked.waker += !ended ? "does not get this far"
+                         : uses >= 0 ? "has ended after " + number(uses) +
+                                           (uses == 1 ? " use" : " uses")
+                                     : "has ended";
+        break;
+      }
+    }
+}
+
 void Machine::describeBlocked(const State &state, Fault &result) const {
   for (size_t a = 0; a < program.agents.size(); ++a) {
     if (state.status[a] == Status::Done)
@@ -100,29 +136,7 @@ void Machine::describeBlocked(const State &state, Fault &result) const {
     if (b.pending > 0)
       blocked.waitsFor += "; " + number(b.pending) + " of " +
                           number(program.barriers[size_t(barrier)].count) + " arrivals are missing";
-    // Who else could arrive, and where.
-    for (size_t o = 0; o < program.agents.size() && blocked.wakerAgent < 0; ++o) {
-      if (o == a || state.status[o] == Status::Done)
-        continue;
-      const Agent &other = program.agents[o];
-      for (size_t at = 0; at < other.code.size(); ++at) {
-        const Instr &step = other.code[at];
-        bool arrives = false;
-        if (step.op == Op::Arrive) {
-          const ArriveSpec &spec = other.arrives[size_t(step.a)];
-          for (const ArriveSpec::Target &target : spec.targets)
-            arrives |= barrier >= target.barrier && barrier < target.barrier + spec.stages;
-        } else if (step.op == Op::HandArrive) {
-          arrives = other.hands[size_t(step.a)].barrier == barrier;
-        }
-        if (!arrives)
-          continue;
-        blocked.wakerAgent = int(o);
-        blocked.wakerLoc = program.locOf(other, step.step);
-        blocked.waker = describeInstr(program, other, step, -1);
-        break;
-      }
-    }
+    nameWaker(state, barrier, blocked);
     result.blocked.push_back(std::move(blocked));
     if (log)
       write(state, int(a), instr, true);

@@ -147,6 +147,7 @@ struct Symbol {
   bool tiles = false;    ///< number of tiles of a queue
   int64_t min = 0;
   int64_t modulus = 1;   ///< of the loop steps
+  bool constant = false; ///< stands for a large constant
   schedule::Bound bound;
 };
 
@@ -160,6 +161,8 @@ struct LoopInfo {
   int64_t modulus = 1;                 ///< of the counter, for periodic guards and parities
   bool first = false;                  ///< guards or parities look at the position
   bool tile = false;
+  bool widened = false;                ///< a long constant: symbol + offset
+  int64_t offset = 0;
   int64_t trips(int64_t value) const;
 };
 
@@ -239,8 +242,11 @@ struct Program {
   }
 };
 
+/// With `widen`, long constant loops become trip counts of any length from `widenedMin`: what holds
+/// for all of them holds for the constant, at a cost that does not depend on it.
 Program elaborate(const schedule::Kernel &kernel, const Placement &placement,
-                  const Options &options);
+                  const Options &options, bool widen);
+constexpr int64_t widenedFrom = 64, widenedMin = 24;
 
 std::string describeBarrier(const Program &program, int barrier);
 std::string describeAccess(const Program &program, int family, int stage);

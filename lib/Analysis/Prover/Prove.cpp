@@ -334,9 +334,11 @@ void searchBounded(const Program &program, const Options &options, Verdict &verd
 }
 
 Verdict decide(const schedule::Kernel &kernel, const Placement &placement,
-               const Options &options) {
+               const Options &options, bool widen = true) {
   Verdict verdict;
-  Program program = elaborate(kernel, placement, options);
+  Program program = elaborate(kernel, placement, options, widen);
+  bool widened = std::any_of(program.symbols.begin(), program.symbols.end(),
+                             [](const Symbol &symbol) { return symbol.constant; });
   for (const Agent &agent : program.agents)
     verdict.agents.push_back(agent.name);
   if (!program.refused.empty()) {
@@ -345,7 +347,8 @@ Verdict decide(const schedule::Kernel &kernel, const Placement &placement,
   }
   verdict.assumptions = program.assumptions;
   for (const Symbol &symbol : program.symbols)
-    verdict.symbols.push_back(
+    if (!symbol.constant)
+      verdict.symbols.push_back(
         symbol.name + (symbol.min > 0 ? " >= " + std::to_string(symbol.min) : std::string()));
   for (const ConditionInfo &condition : program.conditions)
     if (condition.symbol < 0)
@@ -353,6 +356,13 @@ Verdict decide(const schedule::Kernel &kernel, const Placement &placement,
   Search search(program, options);
   Search::Result result = search.run();
   fillStatistics(verdict, program, search);
+  // What fails for some long loop need not fail for this one.
+  if (widened && result != Search::Result::Safe) {
+    Verdict exact = decide(kernel, placement, options, false);
+    exact.statistics.states += verdict.statistics.states;
+    exact.statistics.steps += verdict.statistics.steps;
+    return exact;
+  }
   switch (result) {
   case Search::Result::Safe:
     verdict.kind = Verdict::Kind::Proven;

@@ -472,8 +472,7 @@ void printFault(const prover::Verdict &verdict, bool steps) {
     std::cout << "  blocked: '" << verdict.agents[size_t(blocked.agent)] << "' waits for "
               << blocked.waitsFor << " (line " << blocked.loc << ")\n";
     if (blocked.wakerAgent >= 0)
-      std::cout << "    '" << verdict.agents[size_t(blocked.wakerAgent)] << "' would arrive by "
-                << blocked.waker << " (line " << blocked.wakerLoc << ")\n";
+      std::cout << "    " << blocked.waker << " (line " << blocked.wakerLoc << ")\n";
   }
   if (fault.safeFrom)
     std::cout << "  safe for every " << fault.safeSymbol << " >= " << *fault.safeFrom

@@ -48,7 +48,7 @@ struct BlockedAgent {
   int agent = -1;
   schedule::LocId loc = -1;
   std::string waitsFor;  ///< "a free stage of 'ab' (use 4, stage 0 of 4)"
-  /// The next step elsewhere that would let it go on, if there is one.
+  /// The step elsewhere that would let it go on, if there is one, and why it does not come.
   int wakerAgent = -1;
   schedule::LocId wakerLoc = -1;
   std::string waker;

@@ -95,8 +95,7 @@ void mlir::ts::reportVerdict(KernelOp kernel, const ScheduleModel &model,
         << "'" << verdict.agents[size_t(blocked.agent)] << "' waits for " << blocked.waitsFor;
     if (blocked.wakerAgent >= 0)
       diag.attachNote(model.opAt(blocked.wakerLoc)->getLoc())
-          << "'" << verdict.agents[size_t(blocked.wakerAgent)]
-          << "' would arrive here, but does not get this far";
+          << blocked.waker;
   }
   if (std::string table = prover::stepTable(verdict); !table.empty())
     diag.attachNote(kernel.getLoc()) << "the steps of one run that ends there:\n" << table;
