@@ -178,3 +178,40 @@ gpu.module @m attributes {ts.chip = "sm_90a"} {
     }
   }
 }
+
+// -----
+
+// Each CTA multicasts its half to both: two copies reach each barrier.
+!m = !ts.tensor_map<64x64xbf16, box = 32x64, swizzle = 128>
+!t = memref<64x64xbf16, #ts.smem<128>>
+!h = memref<32x64xbf16, strided<[64, 1], offset: ?>, #ts.smem<128>>
+gpu.module @m attributes {ts.chip = "sm_90a"} {
+  ts.kernel @mc(%A: !m, %n: index) warps(8) cluster(2, 1, 1) {
+    %c0 = arith.constant 0 : index
+    %c32 = arith.constant 32 : index
+    %mask = arith.constant 3 : i16
+    %g = ts.resource "g" gmem
+    %r = ts.resource "r" smem(x: !t) pipeline(tma_async, stages = 2, num_bytes = 8192)
+    ts.depends %r on %g
+    ts.task "load" warps(0, 1) reads(%g) writes(%r) {
+      ts.consume %g "x" aux {
+      }
+      %rank = ts.info cta_rank : index
+      %row = arith.muli %rank, %c32 : index
+      ts.for %i = %c0 to %n {
+        ts.acquire %r
+        ts.produce %r "load" (%x) {
+          %v = memref.subview %x[%row, 0] [32, 64] [1, 1] : !t to !h
+          ts.tma_load %A[%row, %c0] to %v multicast(%mask) : !m, !h
+        }
+        ts.commit %r
+      }
+    }
+    ts.task "drain" warps(4, 4) reads(%r) {
+      ts.for %i = %c0 to %n {
+        ts.wait %r
+        ts.release %r
+      }
+    }
+  }
+}
