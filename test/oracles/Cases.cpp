@@ -15,7 +15,7 @@ Bound n() { return Maker::argument("n"); }
 
 /// A part of the last produce's stage only: two producers share a stage in halves.
 void half(Maker &m, StepId work, int which) {
-  Access &access = m.last().steps[size_t(work)].event.accesses.front();
+  Access &access = m.accessesOf(work).front();
   access.size /= 2;
   access.offset = which * access.size;
 }
@@ -293,9 +293,8 @@ Sample groups(int64_t pending) {
   m.task("c");
   m.loop(n(), [&] {
     m.event(K::Wait, r);
-    StepId work = m.consume(r);
-    m.last().steps[size_t(work)].event.declared = false;
-    m.last().steps[size_t(work)].event.accesses.front().engine = protocol::EngineWgmma;
+    m.bodies = true;
+    m.accessesOf(m.consume(r)).front().engine = protocol::EngineWgmma;
     m.event(K::WgmmaCommit, -1);
     m.event(K::WgmmaWait, -1);
     m.last().steps.back().event.pending = pending;
@@ -328,7 +327,6 @@ Sample gemm(int64_t ctas, int64_t ctasPerMma, bool drain) {
       for (protocol::IssuedBytes &issued : step.event.issued.alternatives) {
         issued.own = 0;
         issued.alongM = 16; // each CTA loads its half for both
-        step.event.accesses.front().exact = false;
       }
   m.task("mma");
   m.event(K::Acquire, acc);
@@ -336,9 +334,8 @@ Sample gemm(int64_t ctas, int64_t ctasPerMma, bool drain) {
     m.event(K::Wait, ab);
     StepId in = m.consume(ab);
     StepId out = m.produce(acc);
-    m.last().steps[size_t(in)].event.accesses.clear();
-    m.last().steps[size_t(out)].event.accesses.push_back(
-        m.whole(ab, false, protocol::EngineUmma, in));
+    m.accessesOf(in).clear();
+    m.accessesOf(out).push_back(m.whole(ab, false, protocol::EngineUmma, in));
     m.event(K::Release, ab);
   });
   m.event(K::Commit, acc);
@@ -346,8 +343,8 @@ Sample gemm(int64_t ctas, int64_t ctasPerMma, bool drain) {
   m.waitConsumeRelease(acc);
   if (ctas > 1 && ctasPerMma == 1)
     for (Step &step : m.kernel().tasks[0].steps)
-      if (!step.event.accesses.empty())
-        step.event.accesses.front().size = 16;
+      for (Access &access : step.event.accesses)
+        access.size = 16;
   return m.finish();
 }
 

@@ -18,7 +18,7 @@ namespace ts::oracle {
 
 void Explorer::fault(Kind kind, const std::string &what) {
   if (kind == Kind::Overrun) {
-    verdict.kinds = 0;
+    verdict.kinds &= 1u << unsigned(Kind::Bytes);
     stop = true;
   }
   if (!verdict.has(kind))
@@ -336,8 +336,8 @@ Verdict Explorer::run() {
   return verdict;
 }
 
-Verdict explore(const Program &program, size_t maxStates) {
-  return Explorer(program, maxStates).run();
+Verdict explore(const Program &program, size_t maxStates, bool pastBytes) {
+  return Explorer(program, maxStates, pastBytes).run();
 }
 
 } // namespace ts::oracle

@@ -55,7 +55,8 @@ inline bool overlaps(const AccessInfo &a, const AccessInfo &b) {
 
 class Explorer {
 public:
-  Explorer(const Program &program, size_t maxStates) : p(program), maxStates(maxStates) {}
+  Explorer(const Program &program, size_t maxStates, bool pastBytes)
+      : p(program), maxStates(maxStates), pastBytes(pastBytes) {}
   Verdict run();
 
 private:
@@ -105,6 +106,7 @@ private:
 
   const Program &p;
   size_t maxStates;
+  bool pastBytes;
   Verdict verdict;
   std::vector<AgentCode> code;
   std::vector<Item> items;

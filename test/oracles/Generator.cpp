@@ -231,16 +231,16 @@ private:
   void close(RingPlan &r, bool producer) { m.event(producer ? K::Commit : K::Release, r.id); }
 
   void work(RingPlan &r, bool producer, int index) {
+    m.bodies = random.chance(50);
     if (!producer) {
+      m.bodies |= r.wgmma || r.bulk;
       StepId id = m.consume(r.id);
       works[r.id] = id;
-      Event &event = m.last().steps[size_t(id)].event;
       if (kinds[size_t(index)] == Kind::Umma && feeds(index)) {
         // Its operand is read by the MMA that writes the result.
-        event.accesses.clear();
+        m.accessesOf(id).clear();
       } else if (r.wgmma || r.bulk) {
-        event.declared = false;
-        event.accesses.front().engine = r.wgmma ? protocol::EngineWgmma : protocol::EngineTma;
+        m.accessesOf(id).front().engine = r.wgmma ? protocol::EngineWgmma : protocol::EngineTma;
         m.event(r.wgmma ? K::WgmmaCommit : K::BulkCommit, -1);
         m.event(r.wgmma ? K::WgmmaWait : K::BulkWait, -1);
         m.last().steps.back().event.readOnly = r.bulk;
@@ -251,7 +251,7 @@ private:
     Event &event = m.last().steps[size_t(id)].event;
     if (kinds[size_t(index)] == Kind::Umma)
       for (auto [ring, via] : works)
-        event.accesses.push_back(m.whole(ring, false, protocol::EngineUmma, via));
+        m.accessesOf(id).push_back(m.whole(ring, false, protocol::EngineUmma, via));
     bool tma = kinds[size_t(index)] == Kind::Tma;
     if (tma && cluster == 2 && r.type == PipelineType::TmaUmma)
       event.issued.alternatives.front().own = *m.spec(r.id).numBytes / 2;
@@ -259,7 +259,7 @@ private:
       auto &issued = event.issued.alternatives.front();
       issued.alongM = issued.own / 2;
       issued.own = 0;
-      event.accesses.front().size /= 2;
+      m.accessesOf(id).front().size /= 2;
     }
   }
 

@@ -189,10 +189,21 @@ StepId Maker::produce(int ring, std::optional<int64_t> bytes) {
       engine = pipeline->asyncLoad ? protocol::EngineCpAsync : protocol::EngineGeneric;
     }
   }
-  step(id).event.declared = true;
   step(id).event.label = "make";
-  step(id).event.accesses.push_back(whole(ring, true, engine, id));
+  body(id, whole(ring, true, engine, id), bodies || engine == protocol::EngineTma);
   return id;
+}
+
+void Maker::body(StepId id, const Access &what, bool written) {
+  step(id).event.declared = !written;
+  if (!written)
+    return step(id).event.accesses.push_back(what);
+  inside(id, [&] { access(what); });
+}
+
+std::vector<Access> &Maker::accessesOf(StepId work) {
+  return step(work).event.declared ? step(work).event.accesses
+                                   : step(step(work).body.front()).event.accesses;
 }
 
 StepId Maker::consume(int ring) {
@@ -213,9 +224,8 @@ StepId Maker::consume(int ring) {
       break;
     }
   }
-  step(id).event.declared = true;
   step(id).event.label = "use";
-  step(id).event.accesses.push_back(whole(ring, false, engine, id));
+  body(id, whole(ring, false, engine, id), bodies);
   return id;
 }
 

@@ -20,6 +20,7 @@ struct Sample {
 class Maker {
 public:
   Sample sample;
+  bool bodies = false;
 
   explicit Maker(std::string name) { sample.kernel.name = std::move(name); }
   schedule::Kernel &kernel() { return sample.kernel; }
@@ -48,13 +49,15 @@ public:
   void whenRuns(schedule::Bound trips, const Body &body);
   void skippable(const Body &body);
   schedule::StepId event(schedule::EventKind kind, int resource);
-  /// The whole stage by the engine that the ring's type implies; TMA producers issue `bytes`
-  /// (all of num_bytes if left out).
+  /// The whole stage by the engine that the ring's type implies. TMA producers have a body that
+  /// issues `bytes` (all of num_bytes if left out); so has other work while `bodies` is set.
   schedule::StepId produce(int ring, std::optional<int64_t> bytes = {});
   schedule::StepId consume(int ring);
   /// An access of another engine, or to another stage, inside the last work call or apart.
   schedule::Access whole(int ring, bool write, protocol::Engine engine, schedule::StepId via);
   schedule::StepId access(const schedule::Access &access);
+  /// Accesses of a work call, in its body if it has one.
+  std::vector<schedule::Access> &accessesOf(schedule::StepId work);
   void acquireProduceCommit(int ring);
   void waitConsumeRelease(int ring);
 
@@ -68,6 +71,7 @@ private:
   schedule::StepId add(schedule::StepKind kind);
   schedule::Step &step(schedule::StepId id) { return last().steps[size_t(id)]; }
   void inside(schedule::StepId id, const Body &body);
+  void body(schedule::StepId id, const schedule::Access &what, bool written);
 
   schedule::StepId parent = -1;
   std::vector<schedule::StepId> loops;

@@ -273,16 +273,6 @@ public:
       access.size *= 2;
     return true;
   }
-  bool style() {
-    auto *ring = pickRing([](auto &spec) { return spec.type == protocol::PipelineType::TmaAsync; });
-    if (!ring)
-      return false;
-    ring->releaseStyle = ring->releaseStyle == protocol::ReleaseStyle::PerWarp
-                             ? protocol::ReleaseStyle::PerThread
-                             : protocol::ReleaseStyle::PerWarp;
-    return true;
-  }
-
   Sample &s;
   Kernel &k;
   Random &random;
@@ -302,7 +292,7 @@ const std::vector<std::string> &mutationNames() {
       "drop-acquire", "drop-commit", "drop-wait", "drop-release", "drop-work", "drop-barrier",
       "duplicate",    "move-op",     "move-work", "out-of-loop",  "count",     "bytes",
       "stages",       "alias",       "guard",     "bound",        "flag",      "wrong-ring",
-      "condition",    "pending",     "footprint", "style"};
+      "condition",    "pending",     "footprint"};
   return names;
 }
 
@@ -374,9 +364,6 @@ std::string mutate(Sample &sample, Random &random, int wanted) {
     break;
   case 20:
     done = m.footprint();
-    break;
-  case 21:
-    done = m.style();
     break;
   default:
     break;

@@ -101,7 +101,7 @@ Sample shared(Random &random) {
       m.event(K::Acquire, r);
       StepId work = tma && producers ? m.produce(r, 32) : m.produce(r);
       if (producers) {
-        Access &access = m.last().steps[size_t(work)].event.accesses.front();
+        Access &access = m.accessesOf(work).front();
         access.size /= 2;
         access.offset = which * access.size;
       }

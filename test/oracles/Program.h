@@ -105,7 +105,7 @@ const char *name(Kind kind);
 struct Verdict {
   bool tooLarge = false;
   std::string unsupported;
-  unsigned kinds = 0; ///< bit per Kind; Overrun and Bytes stand alone
+  unsigned kinds = 0; ///< bit per Kind; what follows an overrun is not looked at
   std::string witness[numKinds];
   size_t states = 0;
 
@@ -115,8 +115,9 @@ struct Verdict {
   std::string summary() const;
 };
 
-/// All interleavings of `program`, at most `maxStates` states.
-Verdict explore(const Program &program, size_t maxStates = 400000);
+/// All interleavings of `program`, at most `maxStates` states. Where the bytes of some phase do not
+/// balance, that is the verdict, and what happens beside it is only looked for with `pastBytes`.
+Verdict explore(const Program &program, size_t maxStates = 400000, bool pastBytes = false);
 
 std::string print(const Program &program);
 
