@@ -148,6 +148,7 @@ private:
   bool executes(proto::Executor who) const;
   int64_t countFor(proto::Executor who) const;
   int currentSlot(int resource, proto::Side side);
+  int viewOf(sched::StepId id);
   int variable(int unit, int64_t stages, int64_t start, int resource);
   int queue(Channel channel);
   int emit(Op op, int step, int a = -1, int b = 0, int cc = 0);

@@ -242,7 +242,8 @@ void TaskElaborator::barrierOp(sched::StepId id, int resource, proto::Op op) {
           : proto::actionFor(ring.spec, c.kernel.cluster, op);
   proto::TaskRole who = role(id);
   int cta = agent().cta;
-  if (action.wait && executes(action.wait->who) &&
+  // A probe without its blocking op decides nothing.
+  if (action.wait && (action.wait->blocking || side.opens) && executes(action.wait->who) &&
       (proto::waitingCtas(ring.spec, c.kernel.cluster, op, who) >> cta & 1))
     waitFor(ring, side, *action.wait, id, 0, false);
   if (action.arrive && executes(action.arrive->who) &&
@@ -471,12 +472,10 @@ void TaskElaborator::drains() {
     for (int64_t i = 0; i < std::max<int64_t>(1, ring.stages / stride); ++i)
       waitFor(ring, plain, *action.wait, -1, i * stride, true);
   }
-  // What a thread has in flight ends before it leaves; a store's source must have been read.
-  for (auto [channel, number] : queues)
-    if (channel == Bulk || channel == Wgmma || channel == CpAsync)
-      emit(Op::GroupWait, -1, number, 0, channel == Bulk ? 1 : 0);
-    else if (channel == TmemLoad)
-      emit(Op::Flush, -1, number);
+  // A store's source must have been read before the memory is given back; matrix operations and
+  // copies into registers are the program's own to wait for.
+  if (auto bulk = queues.find(Bulk); bulk != queues.end())
+    emit(Op::GroupWait, -1, bulk->second, 0, 1);
 }
 
 void TaskElaborator::run() {

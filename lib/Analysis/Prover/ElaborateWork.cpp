@@ -38,6 +38,19 @@ int TaskElaborator::queue(Channel channel) {
   return it->second;
 }
 
+/// The variable that holds the slot a work call saw last, or -1 where its resource has none.
+int TaskElaborator::viewOf(sched::StepId id) {
+  if (auto it = views.find(id); it != views.end())
+    return it->second;
+  const sched::Event &event = at(id).event;
+  proto::Side which =
+      event.kind == EventKind::Produce ? proto::Side::Producer : proto::Side::Consumer;
+  if (currentSlot(event.resource, which) < 0)
+    return -1;
+  const Ring &ring = c.rings[size_t(c.ringOf[size_t(event.resource)])];
+  return views[id] = variable(ring.unit, ring.stages, -1, ring.resource);
+}
+
 //--- Accesses -----------------------------------------------------------------------------------
 
 static Channel channelOf(const sched::Access &access, bool declared) {
@@ -91,10 +104,8 @@ void TaskElaborator::access(sched::StepId id, const sched::Event &event, bool de
     int64_t stages = ring && allocation.staged ? ring->stages : 1;
     spec.stages = stages;
     if (stages > 1) {
-      auto view = views.find(access.via);
-      if (view != views.end())
-        spec.slot = view->second;
-      else
+      spec.slot = access.via >= 0 ? viewOf(access.via) : -1;
+      if (spec.slot < 0)
         spec.slot = currentSlot(allocation.resource, access.side);
       if (spec.slot < 0)
         spec.slot = currentSlot(allocation.resource, access.side == proto::Side::Producer
@@ -105,7 +116,7 @@ void TaskElaborator::access(sched::StepId id, const sched::Event &event, bool de
                  "' without any operation on its pipeline: not judged");
         continue;
       }
-      if (access.carried && access.via >= 0 && view != views.end()) {
+      if (access.carried && access.via >= 0) {
         // The call of this iteration stands before: the view is the one of the iteration before.
         auto old = views.find(-2 - access.via);
         if (old != views.end())
@@ -291,7 +302,7 @@ void TaskElaborator::work(sched::StepId id, int depth) {
   int slot = currentSlot(event.resource, which);
   if (slot >= 0) {
     const Ring &ring = c.rings[size_t(ringIndex)];
-    int view = variable(ring.unit, ring.stages, -1, ring.resource);
+    int view = viewOf(id);
     bool carried = false;
     for (const sched::Step &other : task().steps)
       for (const sched::Access &access : other.event.accesses)
@@ -302,7 +313,6 @@ void TaskElaborator::work(sched::StepId id, int depth) {
       views[-2 - id] = old;
     }
     emit(Op::Bind, id, view, slot);
-    views[id] = view;
   }
   access(id, event, event.declared);
   block(step.body, depth);

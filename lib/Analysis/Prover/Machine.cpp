@@ -546,12 +546,13 @@ Machine::Outcome Machine::step(State &state, int a, const Instr &instr) {
     const Bits &waits = program.pdlWaits[size_t(agent.cta)];
     for (size_t i = 0; i < program.words; ++i)
       known |= (waits[i] & state.active[i] & row(state, a)[i]) != 0;
-    if (!known) {
+    if (!known && !state.race) {
       blame(FaultKind::Pdl, Rule::None, a, instr,
             "'" + agent.name +
                 "' lets the next grid start before any task is known to have waited for the "
                 "previous one");
-      return Outcome::Fault;
+      state.race = std::make_shared<const Fault>(std::move(*fault));
+      fault.reset();
     }
     break;
   }
@@ -567,9 +568,8 @@ void Machine::groupWait(State &state, int a, const Instr &instr) {
   const Queue &queue = program.agents[size_t(a)].queues[size_t(instr.a)];
   size_t w = program.words;
   Word *mine = row(state, a);
-  // Row 0 is the open group, which no wait covers but the one at the end.
-  bool final = instr.step < 0;
-  for (int r = final ? 0 : std::min(instr.b, queue.depth) + 1; r <= queue.depth + 1; ++r) {
+  // Row 0 is the open group, which no wait covers.
+  for (int r = std::min(instr.b, queue.depth) + 1; r <= queue.depth + 1; ++r) {
     Word *group = row(state, queue.row + r);
     for (size_t i = 0; i < w; ++i) {
       Word done = instr.c ? group[i] & program.sourceReads[i] : group[i];

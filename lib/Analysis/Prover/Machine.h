@@ -64,7 +64,8 @@ struct State {
   std::vector<Trip> trips;
   std::vector<Known> known;
   int32_t nextSerial = 0;
-  std::shared_ptr<const Fault> race;  ///< first one; an overrun after it counts more
+  /// First race or early launch; an overrun after it counts more.
+  std::shared_ptr<const Fault> race;
 };
 
 /// What an agent cannot go on without.
@@ -149,6 +150,7 @@ private:
   void blame(FaultKind kind, Rule rule, int a, const Instr &instr, std::string message);
   void walkStuck(State &state);
   void nameWaker(const State &state, int barrier, BlockedAgent &blocked) const;
+  bool mayStillIssue(const State &state, int barrier) const;
   void describeBlocked(const State &state, Fault &result) const;
   void write(const State &state, int a, const Instr &instr, bool blocked = false) const;
   bool badBytes(const State &state, int barrier, int a, const Instr &instr);

@@ -143,14 +143,36 @@ void Machine::describeBlocked(const State &state, Fault &result) const {
   }
 }
 
+/// Whether somebody is stuck between arming the open phase of `barrier` and bringing its bytes: then
+/// what blocks it is the fault.
+bool Machine::mayStillIssue(const State &state, int barrier) const {
+  const BarrierInfo &info = program.barriers[size_t(barrier)];
+  int64_t slot = state.barriers[size_t(barrier)].completed * info.stages + info.stage;
+  for (size_t a = 0; a < program.agents.size(); ++a) {
+    if (state.status[a] == Status::Done)
+      continue;
+    const Agent &agent = program.agents[a];
+    for (const IssueSpec &spec : agent.issues)
+      for (const IssueSpec::Target &target : spec.targets) {
+        if (barrier != target.barrier + info.stage ||
+            state.variables[size_t(agent.variableBase + spec.slot)] != slot)
+          continue;
+        int bit = target.epoch + 3 * info.stage +
+                  int(state.barriers[size_t(barrier)].completed % 3);
+        if (!testBit(state.active.data(), bit))
+          return true;
+      }
+  }
+  return false;
+}
+
 void Machine::judgeEnd(State &state) {
   if (fault)
     return;
   // Bytes that were expected and never come, whether or not somebody waits for them.
   for (size_t i = 0; i < state.barriers.size(); ++i) {
     const BarrierState &b = state.barriers[i];
-    bool short_ = b.pending <= 0 && b.tx != 0;
-    if (!short_)
+    if (b.pending > 0 || b.tx == 0 || mayStillIssue(state, int(i)))
       continue;
     Instr none;
     const BarrierInfo &info = program.barriers[i];

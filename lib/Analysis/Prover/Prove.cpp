@@ -43,7 +43,7 @@ struct Outcome {
   int serial = -1;  ///< of a trip count
 };
 
-/// Breadth first over normalised quiescent states: the nearest fault is a smallest one.
+/// Over normalised quiescent states, fewest iterations first: the first fault is a smallest one.
 class Search {
 public:
   Search(const Program &program, const Options &options)
@@ -59,9 +59,11 @@ public:
   std::string why;
 
 private:
+  /// A choice still to be made, on a state that its two outcomes share.
   struct Node {
-    State state;
+    std::shared_ptr<State> state;
     Decision decision;
+    bool value = false;
     int outcome = -1;
   };
 
@@ -131,8 +133,17 @@ bool Search::settle(State &&state, int outcome) {
   if (machine.decision().kind == Decision::Kind::None)
     return true;
   machine.collectGarbage(state);
-  if (visited.insert(normaliser.digest(state)).second)
-    queue.push_back({std::move(state), machine.decision(), outcome});
+  if (!visited.insert(normaliser.digest(state)).second)
+    return true;
+  // Stopping costs nothing, going on one iteration: the first fault is one of the smallest counts.
+  Decision decision = machine.decision();
+  auto shared = std::make_shared<State>(std::move(state));
+  queue.push_front({shared, decision, false, outcome});
+  Node more{std::move(shared), decision, true, outcome};
+  if (decision.kind == Decision::Kind::Trip)
+    queue.push_back(std::move(more));
+  else
+    queue.push_front(std::move(more));
   return true;
 }
 
@@ -146,14 +157,13 @@ Search::Result Search::run() {
     }
     Node node = std::move(queue.front());
     queue.pop_front();
-    for (bool value : {false, true}) {
-      outcomes.push_back({node.outcome, value, machine.describe(node.state, node.decision, value),
-                          node.decision.kind == Decision::Kind::Trip ? node.decision.trip : -1});
-      State next = value ? std::move(node.state) : node.state;
-      machine.decide(next, node.decision, value);
-      if (!settle(std::move(next), int(outcomes.size()) - 1))
-        return Result::Fault;
-    }
+    outcomes.push_back(
+        {node.outcome, node.value, machine.describe(*node.state, node.decision, node.value),
+         node.decision.kind == Decision::Kind::Trip ? node.decision.trip : -1});
+    State next = node.state.use_count() == 1 ? std::move(*node.state) : *node.state;
+    machine.decide(next, node.decision, node.value);
+    if (!settle(std::move(next), int(outcomes.size()) - 1))
+      return Result::Fault;
   }
   if (machine.steps > options.maxSteps) {
     why = "more than " + std::to_string(options.maxSteps) + " steps";
