@@ -116,7 +116,6 @@ Rings::Rings(const schedule::Kernel &kernel, Program &program) : kernel(kernel),
     scan(int(t));
 }
 
-/// Who takes part: CTAs that wait on each barrier, and how many arm a phase.
 void Rings::scan(int index) {
   const Task &task = kernel.tasks[size_t(index)];
   std::set<std::pair<int, Op>> seen;
@@ -436,11 +435,9 @@ void Rings::drain(Writer &writer) {
     // An engine's or a peer's arrival may still be on its way to this producer's empty barriers.
     bool engine = s.type == PipelineType::TmaUmma || s.type == PipelineType::AsyncUmma ||
                   s.type == PipelineType::UmmaUmma;
-    int64_t r = rank(ring, writer.cta);
-    bool peer =
-        (s.type == PipelineType::TmaAsync && ring.grid.peers(r, s.multicast) != CtaMask(1) << r) ||
-        (s.type == PipelineType::ClcFetchAsync && ring.grid.size() > 1) ||
-        (s.type == PipelineType::UmmaAsync && ring.grid.pairSize() > 1);
+    bool peer = ring.grid.size() > 1 &&
+                (s.type == PipelineType::TmaAsync || s.type == PipelineType::ClcFetchAsync ||
+                 (s.type == PipelineType::UmmaAsync && ring.grid.pairSize() > 1));
     if (key.side != Side::Producer || !cursor.opens || (!engine && !peer) ||
         !executes(ring, Op::Acquire, writer.cta))
       continue;

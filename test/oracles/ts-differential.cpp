@@ -55,7 +55,8 @@ std::string kindOf(FaultKind kind) {
 }
 
 /// The choice that a witness names, where the explorer can be asked about it.
-std::optional<Choice> witnessOf(const Sample &sample, const ts::prover::Fault &fault) {
+std::optional<Choice> witnessOf(const Sample &sample, const ts::prover::Fault &fault,
+                                int64_t otherwise) {
   const std::string tilesOf = "number of tiles of", skipOf = "skip of";
   Choice known = choicesOf(sample.kernel, 10000).back(), choice;
   choice.drain = sample.choice.drain;
@@ -71,9 +72,9 @@ std::optional<Choice> witnessOf(const Sample &sample, const ts::prover::Fault &f
     return {};
   // What the witness leaves open may be anything; what a shorter list leaves open repeats its end.
   for (auto &[name, value] : known.args)
-    choice.args[name] = 1;
+    choice.args[name] = otherwise;
   for (auto &[name, list] : known.perTile)
-    choice.perTile[name].assign(size_t(std::max<int64_t>(choice.tiles, 1)), 1);
+    choice.perTile[name].assign(size_t(std::max<int64_t>(choice.tiles, 1)), otherwise);
   for (auto &[name, list] : known.conditions)
     choice.conditions[name].assign(size_t(std::max<int64_t>(choice.tiles, 1)), true);
   if (!known.skipped.empty())
@@ -101,6 +102,17 @@ std::optional<Choice> witnessOf(const Sample &sample, const ts::prover::Fault &f
   return choice;
 }
 
+/// Whether a value of step `def` can be used in step `use`.
+bool defined(const ts::schedule::Task &task, ts::schedule::StepId def, ts::schedule::StepId use) {
+  if (def > use)
+    return false;
+  ts::schedule::StepId scope = task.steps[size_t(def)].parent;
+  for (ts::schedule::StepId at = use; at >= 0; at = task.steps[size_t(at)].parent)
+    if (at == def || task.steps[size_t(at)].parent == scope)
+      return true;
+  return false;
+}
+
 /// What an earlier check refuses and gives no meaning to, so that there is nothing to compare.
 std::string refused(const ts::schedule::Kernel &kernel) {
   using ts::schedule::EventKind;
@@ -108,23 +120,33 @@ std::string refused(const ts::schedule::Kernel &kernel) {
   for (const ts::schedule::Resource &resource : kernel.resources)
     if (resource.pipeline && resource.pipeline->stages % resource.pipeline->interleave[0])
       return "lanes that do not divide the stages (check 221)";
-  // Which stage would it see?
   for (const ts::schedule::Task &task : kernel.tasks)
-    for (const ts::schedule::Step &work : task.steps) {
-      bool produces = work.event.kind == EventKind::Produce;
-      if (work.kind != ts::schedule::StepKind::Event ||
-          !(produces || work.event.kind == EventKind::Consume) ||
-          !kernel.resources[size_t(work.event.resource)].pipeline)
+    for (size_t s = 0; s < task.steps.size(); ++s) {
+      const ts::schedule::Step &step = task.steps[s];
+      if (step.kind != ts::schedule::StepKind::Event)
         continue;
-      bool any = false;
-      for (const ts::schedule::Step &step : task.steps)
-        if (step.kind == ts::schedule::StepKind::Event &&
-            step.event.resource == work.event.resource)
-          any |= produces
-                     ? step.event.kind == EventKind::Acquire || step.event.kind == EventKind::Commit
-                     : step.event.kind == EventKind::Wait || step.event.kind == EventKind::Release;
-      if (!any)
+      auto has = [&](std::initializer_list<EventKind> kinds) {
+        for (const ts::schedule::Step &other : task.steps)
+          for (EventKind kind : kinds)
+            if (other.kind == ts::schedule::StepKind::Event &&
+                other.event.resource == step.event.resource && other.event.kind == kind)
+              return true;
+        return false;
+      };
+      bool ring = step.event.resource >= 0 &&
+                  kernel.resources[size_t(step.event.resource)].pipeline.has_value();
+      // Which stage would it see?
+      if (ring &&
+          ((step.event.kind == EventKind::Produce &&
+            !has({EventKind::Acquire, EventKind::Commit})) ||
+           (step.event.kind == EventKind::Consume && !has({EventKind::Wait, EventKind::Release}))))
         return "work outside any bracket (check 105)";
+      if ((step.event.kind == EventKind::TryAcquire && !has({EventKind::Acquire})) ||
+          (step.event.kind == EventKind::TryWait && !has({EventKind::Wait})))
+        return "a try without its blocking op (check 105)";
+      for (const ts::schedule::Access &access : step.event.accesses)
+        if (access.via >= 0 && !defined(task, access.via, ts::schedule::StepId(s)))
+          return "a view used where it is not defined (SSA)";
     }
   return "";
 }
@@ -163,8 +185,9 @@ public:
     if (choices.size() < options.maxChoices || verdict.kind == V::Refuted)
       choices.insert(choices.begin(), sample.choice);
     if (verdict.kind == V::Refuted)
-      if (std::optional<Choice> witness = witnessOf(sample, *verdict.fault))
-        choices.insert(choices.begin(), *witness);
+      for (int64_t otherwise : {0, 1})
+        if (std::optional<Choice> witness = witnessOf(sample, *verdict.fault, otherwise))
+          choices.insert(choices.begin(), *witness);
     bool skipped = false, seen = false;
     for (const Choice &choice : choices) {
       Program program = unroll(sample.kernel, sample.places, choice);
