@@ -13,7 +13,7 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-from schedule_import import complete, copies, emit, reader  # noqa: E402
+from schedule_import import complete, copies, emit, reader, trips  # noqa: E402
 from schedule_import.model import FILE, ImportFailure, Pos  # noqa: E402
 
 
@@ -25,6 +25,8 @@ def main() -> int:
                         help="smallest trip count of loops whose end is known at run time (default 0)")
     parser.add_argument("--complete", action="store_true",
                         help="for fragments: add partner tasks, brackets and names that are left out")
+    parser.add_argument("--fixed-bounds", action="store_true",
+                        help="where every loop ends at a number, keep the numbers instead of a run-time symbol")
     arguments = parser.parse_args()
     if arguments.min_trips < 0:
         parser.error(f"--min-trips {arguments.min_trips}: expected 0 or more")
@@ -45,6 +47,9 @@ def main() -> int:
         if arguments.complete:
             complete.complete(schedule)
         copies.fill_in(schedule)
+        trips.per_tile(schedule)
+        if not arguments.fixed_bounds:
+            trips.generalise(schedule)
         kernel = emit.KernelText(schedule, arguments.min_trips)
         result = kernel.text()
     except ImportFailure as failure:

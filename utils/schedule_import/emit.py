@@ -7,6 +7,7 @@ import re
 from .model import (INEXPRESSIBLE, REFERENCE, Alloc, Depends, ImportFailure, Loop, Pipeline, Resource, Schedule,
                     walk)
 from .reader import hint, identifier
+from .trips import End
 
 TYPES = {"AsyncAsync": "async_async", "TmaAsync": "tma_async", "TmaUmma": "tma_umma", "UmmaAsync": "umma_async",
          "AsyncUmma": "async_umma", "UmmaUmma": "umma_umma", "ClcFetchAsync": "clc_fetch_async"}
@@ -59,6 +60,8 @@ class KernelText:
         self.arguments: dict[str, tuple[str, str]] = {}  # symbol -> SSA name, type
         self.minima: dict[str, int] = {}
         self.constants: dict[str, str] = {}  # SSA name -> definition
+        self.ends: dict[End, str] = {}
+        self.arithmetic: list[str] = []
         self.values: dict[str, str] = {}     # resource or group -> SSA name
         self.extra: dict[tuple[bool, str], str] = {}  # allocation outside of resources -> its resource
         self.notes = schedule.notes
@@ -91,6 +94,18 @@ class KernelText:
             least = start + (self.min_trips - 1) * step + 1
         if self.min_trips:
             self.minima[symbol] = max(self.minima.get(symbol, 0), least)
+
+    def end(self, end: End) -> str:
+        if end not in self.ends:
+            value = self.argument(end.symbol)
+            self.minima[end.symbol] = self.min_trips
+            for op, amount in (("muli", end.unit if end.unit != 1 else 0), ("subi", end.distance)):
+                if amount:
+                    result = self.names.new(end.symbol)
+                    self.arithmetic.append(f"{result} = arith.{op} {value}, {self.constant(amount)} : index")
+                    value = result
+            self.ends[end] = value
+        return self.ends[end]
 
     #--- Resources
 
@@ -309,5 +324,5 @@ class KernelText:
         constants = [f"{name} = {text}" for name, text in sorted(self.constants.items())]
         lines = [f"// Made by utils/import_schedule.py from {re.sub(r'.*/', '', self.schedule.file)}; work has no bodies.",
                  'gpu.module @schedule attributes {ts.chip = "sm_100a"} {', f"  {head} {{"]
-        lines += ["    " + line if line else "" for line in constants + body]
+        lines += ["    " + line if line else "" for line in constants + self.arithmetic + body]
         return "\n".join(lines + ["  }", "}", ""])

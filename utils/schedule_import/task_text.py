@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from .emit import attribute, dictionary, quoted
 from .model import INEXPRESSIBLE, REFERENCE, Guard, ImportFailure, Loop, Op, Skippable, Step, Task, When
+from .trips import End
 from .values import Liveness, Variable, reference
 
 
@@ -112,21 +113,23 @@ class TaskText:
     def bound(self, bound, loop: Loop, end: bool) -> str:
         if isinstance(bound, int):
             return self.kernel.constant(bound)
+        if isinstance(bound, End):
+            return self.kernel.end(bound)
         if isinstance(bound, str):
             if end:
                 self.kernel.floor(bound, loop.bounds)
             return self.kernel.argument(bound)
         if not self.tiles:
-            raise ImportFailure(INEXPRESSIBLE, loop.pos, f"the bound '{bound[1]}' is evaluated per work tile, but no "
+            raise ImportFailure(INEXPRESSIBLE, loop.pos, f"the bound '{bound.name}' is evaluated per work tile, but no "
                                 "work_tile loop stands around this one")
-        table = self.kernel.argument(bound[1], "memref<?xindex>")
-        value = self.kernel.names.new(bound[1])
+        table = self.kernel.argument(bound.name, "memref<?xindex>")
+        value = self.kernel.names.new(bound.name)
         self.put(f"{value} = memref.load {table}[{self.tiles[-1][1]}] : memref<?xindex>")
-        if end and self.kernel.min_trips:
-            least = self.kernel.constant(self.kernel.min_trips)
-            floored = self.kernel.names.new(bound[1])
-            self.put(f"{floored} = arith.maxsi {value}, {least} : index")
-            return floored
+        for op, amount in (("maxsi", self.kernel.min_trips if end else 0), ("subi", bound.distance)):
+            if amount:
+                result = self.kernel.names.new(bound.name)
+                self.put(f"{result} = arith.{op} {value}, {self.kernel.constant(amount)} : index")
+                value = result
         return value
 
     def branch(self, step: Guard | When, env: dict[Variable, str]):

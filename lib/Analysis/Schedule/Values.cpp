@@ -267,6 +267,11 @@ Bound ValueEvaluator::describe(Value value, int depth) {
     if (auto divisor = evaluate(op->getOperand(1), depth + 1))
       if (auto least = minOf(operand(0)); least && *divisor > 0)
         result.min = applyBinary(op, *least, *divisor);
+  // max(x, n) is a declared floor, whatever x is.
+  if (isa<arith::MaxSIOp>(op))
+    for (unsigned i : {0u, 1u})
+      if (auto floor = evaluate(op->getOperand(i), depth + 1))
+        result.min = std::max(result.min.value_or(*floor), *floor);
   return result;
 }
 
