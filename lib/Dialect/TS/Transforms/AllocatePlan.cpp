@@ -53,6 +53,7 @@ public:
     placeUserStorage();
     placeBarrierBlock();
     checkOverlaps();
+    checkUnderBarriers();
     checkCapacity();
   }
 
@@ -185,6 +186,7 @@ private:
       }
       p.offset = target->offset + at;
       at += p.getExtent();
+      stored.push_back({&p, target});
     }
   }
 
@@ -227,6 +229,25 @@ private:
                        "allocations apart, or pin both if the overlap is wanted";
         diag.attachNote(other->owner->getLoc()) << "'" << other->name << "' is here";
         return;
+      }
+  }
+
+  /// Barriers live as long as the kernel: nothing but their own storage may lie under them.
+  void checkUnderBarriers() {
+    for (auto [barriers, home] : stored)
+      for (Placement &data : plan.placements) {
+        if (data.kind != PlacementKind::Data || data.tmem || &data == home ||
+            data.offset >= barriers->getEnd() || barriers->offset >= data.getEnd())
+          continue;
+        auto diag = builder.report(data.owner)
+                    << "[TS230] allocation '" << data.name << "' lies on the barriers '"
+                    << barriers->name << "' at bytes " << barriers->offset << " to "
+                    << barriers->getEnd()
+                    << ", whose state every store into it overwrites; pin it elsewhere, or let the "
+                       "compiler place it";
+        diag.attachNote(barriers->owner->getLoc())
+            << "'" << barriers->name << "' lie in '" << home->name << "'";
+        break;
       }
   }
 
@@ -280,6 +301,7 @@ private:
   PlanBuilder &builder;
   AllocationPlan &plan;
   ArrayRef<UserStorage> storage;
+  SmallVector<std::pair<Placement *, Placement *>> stored; ///< barriers, and what they lie in
   Occupancy smemUsed, tmemUsed;
 };
 } // namespace
@@ -307,11 +329,16 @@ void mlir::ts::assignBarrierIds(PlanBuilder &builder) {
       if (!taken[id])
         ids.push_back(id);
     if (int64_t(ids.size()) < count) {
-      builder.report(op) << "[TS229] no named barrier left for '"
-                         << cast<StringAttr>(op->getAttr("name")).getValue() << "': it needs "
-                         << count << ", and " << ids.size() << " of the " << kMaxNamedBarrier
-                         << " (ids 1 to 15) are free; give barriers that are never used at the "
-                            "same time one id";
+      InFlightDiagnostic diag = builder.report(op);
+      diag << "[TS229] no named barrier left for '"
+           << cast<StringAttr>(op->getAttr("name")).getValue() << "': it needs " << count
+           << ", and " << ids.size() << " of the " << kMaxNamedBarrier
+           << " (ids 1 to 15) are free; give barriers that are never used at the "
+              "same time one id";
+      for (auto &[user, held] : builder.plan.barrierIds)
+        diag.attachNote(user->getLoc())
+            << "'" << cast<StringAttr>(user->getAttr("name")).getValue() << "' takes "
+            << held.size() << (held.size() == 1 ? " id" : " ids");
       return;
     }
     for (int64_t id : ids)

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// TS229: the warps that arrive at a named barrier and those that wait at it make up its count. Ids are
-// the allocation's; how meetings follow each other is the prover's.
+// TS229: the warps that arrive at a named barrier and those that wait at it make up its count. Ids
+// are the allocation's; how meetings follow each other is the prover's.
 #include "VerifyProtocolImpl.h"
 #include "ts/Analysis/Schedule/Values.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
 using namespace mlir::ts;
@@ -45,7 +46,47 @@ static std::optional<bool> executes(Operation *op, TaskOp task, ValueEvaluator &
   return true;
 }
 
+/// Two barriers on one hardware id count each other's arrivals, unless the same tasks use both and
+/// so come to them in one order.
+static void checkSharedIds(KernelOp kernel, CheckReporter &reporter) {
+  llvm::MapVector<int64_t, SmallVector<NamedBarrierOp>> byId;
+  for (auto barrier : kernel.getBodyBlock().getOps<NamedBarrierOp>())
+    if (barrier.getId())
+      byId[int64_t(*barrier.getId())].push_back(barrier);
+  auto usersOf = [&](NamedBarrierOp barrier) {
+    SmallVector<TaskOp> users;
+    for (auto task : kernel.getBodyBlock().getOps<TaskOp>())
+      if (task.walk([&](Operation *op) {
+                return isa<BarrierSyncOp, BarrierArriveOp>(op) &&
+                               op->getOperand(0) == barrier.getResult()
+                           ? WalkResult::interrupt()
+                           : WalkResult::advance();
+              })
+              .wasInterrupted())
+        users.push_back(task);
+    return users;
+  };
+  for (auto &[id, barriers] : byId)
+    for (size_t i = 1; i < barriers.size(); ++i) {
+      SmallVector<TaskOp> before = usersOf(barriers[0]), here = usersOf(barriers[i]);
+      if (before == here || before.empty() || here.empty())
+        continue;
+      auto diag = reporter.report(CheckId::TS229, barriers[i]);
+      diag << "named barriers '" << barriers[0].getName() << "' and '" << barriers[i].getName()
+           << "' share id " << id
+           << ", but not the same tasks use both, so they can be in use at the same time; leave "
+              "the ids out to have them assigned";
+      for (TaskOp task : before)
+        diag.attachNote(task.getLoc())
+            << "task '" << task.getName() << "' uses '" << barriers[0].getName() << "'";
+      for (TaskOp task : here)
+        diag.attachNote(task.getLoc())
+            << "task '" << task.getName() << "' uses '" << barriers[i].getName() << "'";
+    }
+}
+
 void mlir::ts::detail::checkNamedBarriers(KernelOp kernel, CheckReporter &reporter) {
+  checkSharedIds(kernel, reporter);
   for (auto barrier : kernel.getBodyBlock().getOps<NamedBarrierOp>()) {
     SmallVector<Party> parties;
     bool known = true;
@@ -93,7 +134,7 @@ void mlir::ts::detail::checkNamedBarriers(KernelOp kernel, CheckReporter &report
       diag << "named barrier '" << barrier.getName() << "' counts " << barrier.getThreads()
            << " threads, but the tasks that sync and arrive at it have " << threads << ": it "
            << (threads < int64_t(barrier.getThreads()) ? "never completes"
-                                                      : "completes before all are there")
+                                                       : "completes before all are there")
            << "; give the count " << threads;
     for (Party &party : parties)
       diag.attachNote(party.task.getLoc())

@@ -177,7 +177,9 @@ gpu.module @m attributes {ts.chip = "sm_100a"} {
 
 gpu.module @m attributes {ts.chip = "sm_100a"} {
   ts.kernel @ids() warps(1) {
+    // expected-note @+1 {{'a' takes 12 ids}}
     %a = ts.baton "a" holders(12)
+    // expected-note @+1 {{'b' takes 1 id}}
     %b = ts.named_barrier "b" threads(32) id(1)
     // expected-error @+1 {{[TS229] no named barrier left for 'c': it needs 3, and 2 of the 15 (ids 1 to 15) are free; give barriers that are never used at the same time one id}}
     %c = ts.baton "c" holders(3)
