@@ -66,6 +66,7 @@ private:
   void finishEpochs();
   void addConflicts();
   void addExitMasks();
+  void addRelevance();
   void computeLiveness(Agent &agent);
   void rotateUnits();
 

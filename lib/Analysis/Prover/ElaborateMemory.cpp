@@ -175,6 +175,8 @@ void Elaborator::addConflicts() {
       return false;
     if (a.agent != b.agent && a.step == b.step && s.name == t.name)
       return true;
+    if (a.allocation != b.allocation)
+      return false;
     // Parts that one task addresses at run time are taken as disjoint.
     if ((!x.exact || !y.exact) && !(x.declared && y.declared) &&
         kernel.allocations[size_t(a.allocation)].space != sched::MemorySpace::Tmem) {
@@ -236,6 +238,35 @@ void Elaborator::addExitMasks() {
   }
 }
 
+/// Knowledge that no check of an agent asks for does not tell its states apart, though it may still
+/// carry it to others.
+void Elaborator::addRelevance() {
+  program.relevant.assign(program.agents.size(), Bits(program.words, 0));
+  for (const Family &family : program.families) {
+    if (family.allocation < 0)
+      continue;
+    Bits &mine = program.relevant[size_t(family.agent)];
+    for (int stage = 0; stage < family.stages; ++stage)
+      if (const Bits &conflicts = program.conflicts[size_t(family.base + stage)];
+          !conflicts.empty())
+        orInto(mine.data(), conflicts.data(), program.words);
+  }
+  for (const BarrierInfo &info : program.barriers)
+    for (int agent : info.users) {
+      Bits &mine = program.relevant[size_t(agent)];
+      for (int base : info.arrivals)
+        for (int generation = 0; generation < 3; ++generation)
+          setBit(mine.data(), base + generation);
+      for (int bit : info.waits)
+        setBit(mine.data(), bit);
+    }
+  for (const Agent &agent : program.agents)
+    if (agent.pdlEpoch >= 0)
+      for (size_t other = 0; other < program.agents.size(); ++other)
+        if (program.agents[other].cta == agent.cta)
+          setBit(program.relevant[other].data(), agent.pdlEpoch);
+}
+
 void Elaborator::finishEpochs() {
   program.words = std::max<size_t>(1, (program.epochs.size() + 63) / 64);
   program.rows = int(program.agents.size());
@@ -258,6 +289,7 @@ void Elaborator::finishEpochs() {
     std::sort(info.users.begin(), info.users.end());
     info.users.erase(std::unique(info.users.begin(), info.users.end()), info.users.end());
   }
+  addRelevance();
 }
 
 } // namespace ts::prover

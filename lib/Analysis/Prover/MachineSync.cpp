@@ -249,6 +249,12 @@ Machine::Outcome Machine::wait(State &state, int a, const Instr &instr, bool pro
   }
   if (b.completed < generation + 1)
     return Outcome::Blocked;
+  if (b.completed > generation + 1) {
+    blame(FaultKind::Overrun, Rule::W2, a, instr,
+          "use " + number(generation + 1) + " of " + describeBarrier(program, barrier) +
+              " can complete before '" + agent.name + "' has seen use " + number(generation));
+    return Outcome::Fault;
+  }
   state.status[size_t(a)] = Status::Ready;
   write(state, a, instr);
   passed(state, a, barrier, generation, spec.epoch + stage);
@@ -313,6 +319,12 @@ Machine::Outcome Machine::handWait(State &state, int a, const Instr &instr) {
   state.status[size_t(a)] = Status::Waiting;
   if (b.completed < generation + 1)
     return Outcome::Blocked;
+  if (spec.parityWait && b.completed > generation + 1) {
+    blame(FaultKind::Overrun, Rule::W2, a, instr,
+          "use " + number(generation + 1) + " of " + describeBarrier(program, spec.barrier) +
+              " can complete before '" + agent.name + "' has seen use " + number(generation));
+    return Outcome::Fault;
+  }
   state.status[size_t(a)] = Status::Ready;
   write(state, a, instr);
   int64_t awaited = generation;

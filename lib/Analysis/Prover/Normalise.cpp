@@ -202,7 +202,7 @@ void Normaliser::knowledge(const State &state, Digest &sum) {
     for (size_t i = 0; i < w; ++i) {
       exitKnown[i] |= exit[i] & mine[i];
       if (!done)
-        all[i] &= mine[i];
+        all[i] &= mine[i] | ~program.relevant[a][i];
     }
   }
   for (size_t i = 0; i < w; ++i)

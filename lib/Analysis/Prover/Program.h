@@ -226,6 +226,7 @@ struct Program {
   int rows = 0;               ///< agents first, then queues, then two per barrier
   int barrierRow = 0;
   std::vector<Bits> conflicts;   ///< by epoch: accesses that must be known; empty for the others
+  std::vector<Bits> relevant;    ///< by agent: epochs that some check of its own asks for
   std::vector<Bits> exitMask;    ///< by CTA
   std::vector<Bits> pdlWaits;    ///< by CTA
   Bits sourceReads;              ///< reads by bulk stores: what wait_group.read ends
