@@ -52,7 +52,8 @@ struct PhaseInstrumentation : mlir::PassInstrumentation {
     StringRef name = pass->getArgument();
     if (name.empty()) // an adaptor that runs nested passes
       return;
-    timer.start(name == "ts-verify" ? "verify" : name.starts_with("ts-") ? "lower" : "upstream");
+    bool verifies = name.starts_with("ts-verify") || name == "ts-prove";
+    timer.start(verifies ? "verify" : name.starts_with("ts-") ? "lower" : "upstream");
   }
   PhaseTimer &timer;
 };
@@ -73,6 +74,7 @@ private:
   Status openFiles();
   Status parse();
   Status chooseChip();
+  Status verify();
   Status lower();
   Status translate();
   Status assemble();
@@ -82,6 +84,17 @@ private:
   Status runPasses(llvm::function_ref<void(mlir::OpPassManager &)> build);
   Status failedStatus() const { return log.status() == Status::Ok ? Status::Error : log.status(); }
   void reportPtxas(const mlir::ts::PtxasResult &result);
+  Status report(Status status);
+  /// Whether the report says something about registers and spills.
+  bool reportsUsage() const {
+    return options.report == ReportForm::Text || options.report == ReportForm::JSON ||
+           options.report == ReportForm::HTML;
+  }
+  /// The terminal is left to a report that programs read.
+  bool quiet() const {
+    return options.report != ReportForm::None && options.report != ReportForm::Text &&
+           options.reportFile == "-";
+  }
   std::string printModule();
   /// Reports go to standard output unless the compilation's own output does.
   raw_ostream &reportStream() const {
@@ -99,13 +112,15 @@ private:
   DiagnosticLog log;
   PhaseTimer timer;
 
-  std::optional<OutputFile> output, manifestFile;
+  std::optional<OutputFile> output, manifestFile, reportFile;
   std::string manifestPath;
   mlir::OwningOpRef<mlir::ModuleOp> module;
   GPUModuleOp gpuModule;
   const mlir::ts::Chip *chip = nullptr;
+  Status verdict = Status::Ok; ///< of the prover
   std::string text, manifest;
   std::optional<mlir::ts::PtxasResult> usage;
+  std::vector<::ts::reports::KernelInput> kernels; ///< for the reports
 };
 } // namespace
 
@@ -123,8 +138,6 @@ Status Compilation::openFiles() {
       return Status::Error;
     }
   sources.AddNewSourceBuffer(std::move(*input), SMLoc());
-  if (options.verifyOnly)
-    return Status::Ok;
   auto open = [](StringRef path, std::optional<OutputFile> &file) {
     Expected<OutputFile> opened = OutputFile::open(path);
     if (!opened)
@@ -132,6 +145,11 @@ Status Compilation::openFiles() {
     file.emplace(std::move(*opened));
     return Status::Ok;
   };
+  if (options.reportFile != "-")
+    if (Status status = open(options.reportFile, reportFile); status != Status::Ok)
+      return status;
+  if (options.verifyOnly)
+    return Status::Ok;
   Status status = open(options.output, output);
   bool launchable = options.emit == Emit::PTX || options.emit == Emit::Cubin;
   if (status != Status::Ok || !output->isFile() || !launchable)
@@ -228,15 +246,33 @@ Status Compilation::runPasses(llvm::function_ref<void(mlir::OpPassManager &)> bu
   return failed(passes.run(*module)) ? failedStatus() : Status::Ok;
 }
 
+/// All checks, and what the reports need while the kernels are still in ts.
+Status Compilation::verify() {
+  mlir::ts::TSLowerOptions checks;
+  checks.verify = options.verify == Verify::Error  ? "error"
+                  : options.verify == Verify::Warn ? "warn"
+                                                   : "off";
+  Status status = runPasses(
+      [&](mlir::OpPassManager &passes) { mlir::ts::buildTSVerifyPipeline(passes, checks); });
+  timer.start("verify");
+  kernels = collectKernels(*module);
+  // On a schedule that is not well-formed there is nothing to prove.
+  if (options.verify == Verify::Off || (status != Status::Ok && status != Status::Refuted))
+    return status;
+  judgeKernels(*module, kernels, log, options.verify == Verify::Error);
+  if (status == Status::Ok && options.verify == Verify::Error)
+    verdict = statusOf(kernels);
+  bool reported = options.report != ReportForm::None && options.reportFile == "-";
+  if (verdict != Status::Refuted && !reported && (options.verifyOnly || options.output != "-"))
+    outs() << summaryOf(kernels);
+  return verdict == Status::Refuted ? verdict : status;
+}
+
 Status Compilation::lower() {
   mlir::ts::TSLowerOptions lowering;
-  lowering.verify = options.verify == Verify::Error  ? "error"
-                    : options.verify == Verify::Warn ? "warn"
-                                                     : "off";
+  lowering.verify = "off"; // done
   return runPasses([&](mlir::OpPassManager &passes) {
-    if (options.verifyOnly)
-      mlir::ts::buildTSVerifyPipeline(passes, lowering);
-    else if (options.emit == Emit::Lowered)
+    if (options.emit == Emit::Lowered)
       mlir::ts::buildTSLowerPipeline(passes, lowering);
     else
       mlir::ts::buildTSToLLVMPipeline(passes, lowering);
@@ -306,7 +342,7 @@ void Compilation::reportPtxas(const mlir::ts::PtxasResult &result) {
 /// Runs ptxas if the output or a report needs it.
 Status Compilation::assemble() {
   bool cubin = options.emit == Emit::Cubin;
-  if (!cubin && (options.emit != Emit::PTX || options.report == ReportForm::None))
+  if (!cubin && (options.emit != Emit::PTX || !reportsUsage()))
     return Status::Ok;
   timer.start("ptxas");
   void *address = reinterpret_cast<void *>(&environmentError);
@@ -344,7 +380,7 @@ Status Compilation::write() {
   if (withManifest)
     if (Error error = manifestFile->commit(manifest))
       return environmentError(toString(std::move(error)));
-  if (options.output == "-" || options.report == ReportForm::JSON)
+  if (options.output == "-" || quiet())
     return Status::Ok;
   outs() << "wrote " << options.output << " (" << chip->name << ", ";
   if (options.emit == Emit::Cubin)
@@ -361,26 +397,49 @@ Status Compilation::phases() {
   timer.start("parse");
   Status status = openFiles();
   using Phase = Status (Compilation::*)();
-  for (Phase phase : {&Compilation::parse, &Compilation::chooseChip, &Compilation::lower})
+  for (Phase phase : {&Compilation::parse, &Compilation::chooseChip, &Compilation::verify})
     if (status == Status::Ok)
       status = (this->*phase)();
-  if (options.verifyOnly)
-    return status;
-  for (Phase phase : {&Compilation::translate, &Compilation::assemble, &Compilation::write})
-    if (status == Status::Ok)
-      status = (this->*phase)();
-  return status;
+  if (!options.verifyOnly)
+    for (Phase phase : {&Compilation::lower, &Compilation::translate, &Compilation::assemble,
+                        &Compilation::write})
+      if (status == Status::Ok)
+        status = (this->*phase)();
+  // Bounded or unknown: written, but said so.
+  return status == Status::Ok ? verdict : status;
+}
+
+/// Writes the report, also that of a compilation that failed.
+Status Compilation::report(Status status) {
+  if (options.report == ReportForm::None)
+    return Status::Ok;
+  timer.start("report");
+  StringRef chipName = chip ? StringRef(chip->name) : StringRef(options.arch);
+  std::string text;
+  if (usage) {
+    if (options.report == ReportForm::Text)
+      printUsage(reportStream(), *usage, chipName);
+    addUsage(kernels, *usage);
+  }
+  text = renderReport(options, status, chipName, std::move(kernels), log);
+  if (!reportFile) {
+    // A report file that could not be opened was told already.
+    if (options.reportFile == "-")
+      reportStream() << text;
+    return Status::Ok;
+  }
+  if (Error error = reportFile->commit(text))
+    return environmentError(toString(std::move(error)));
+  if (options.output != "-" || options.verifyOnly)
+    outs() << "wrote " << options.reportFile << "\n";
+  return Status::Ok;
 }
 
 Status Compilation::run() {
   Status status = phases();
   timer.stop();
-  StringRef chipName = chip ? StringRef(chip->name) : StringRef(options.arch);
-  if (options.report == ReportForm::JSON)
-    reportStream() << formatv("{0:2}\n",
-                              jsonReport(status, chipName, log, usage ? &*usage : nullptr));
-  else if (options.report == ReportForm::Text && usage)
-    printUsage(reportStream(), *usage, chipName);
+  if (Status written = report(status); written != Status::Ok)
+    status = written;
   if (options.timing)
     timer.print(errs());
   return status;

@@ -21,6 +21,7 @@ static constexpr char examples[] =
     "\nEXAMPLES:\n"
     "  ts-compile gemm.mlir --arch=sm_100a -o gemm.ptx   writes gemm.ptx and gemm.json\n"
     "  ts-compile gemm.mlir --verify-only                checks only\n"
+    "  ts-compile gemm.mlir --verify-only --report=html --report-file=gemm.html\n"
     "  ts-compile gemm.mlir -o gemm.cubin --report=text  assembles, prints registers and spills\n"
     "  ts-compile gemm.mlir -o - --emit=lowered          the level below ts, to look at\n"
     "  ts-compile --explain TS301                        what a check means and how to mend it\n"
@@ -104,10 +105,18 @@ std::optional<Status> ts_compile::parseOptions(int argc, char **argv, Options &o
   cl::opt<std::string> ptxas("ptxas", cl::desc("The ptxas to run"), cl::value_desc("path"),
                              cl::cat(category));
   cl::opt<ReportForm> report(
-      "report", cl::desc("Print what ptxas says about each kernel"),
-      cl::values(clEnumValN(ReportForm::Text, "text", "for people"),
-                 clEnumValN(ReportForm::JSON, "json", "for programs, with all diagnostics")),
+      "report", cl::desc("Tell what the kernels are, what is proven, and what ptxas says"),
+      cl::values(clEnumValN(ReportForm::Text, "text", "verdict, schedule, barriers, memory, model"),
+                 clEnumValN(ReportForm::JSON, "json", "for programs, with all diagnostics"),
+                 clEnumValN(ReportForm::Perfetto, "perfetto",
+                            "trace of the counter-example or the modelled run"),
+                 clEnumValN(ReportForm::SARIF, "sarif", "diagnostics as SARIF 2.1.0"),
+                 clEnumValN(ReportForm::HTML, "html", "one page for a browser"),
+                 clEnumValN(ReportForm::Table, "table", "the schedule, one column per task")),
       cl::init(ReportForm::None), cl::cat(category));
+  cl::opt<std::string> reportFile("report-file",
+                                  cl::desc("Where the report goes, - for the terminal (default)"),
+                                  cl::value_desc("file"), cl::init("-"), cl::cat(category));
   cl::opt<bool> timing("timing", cl::desc("Print the time of each phase"), cl::cat(category));
   cl::opt<bool> listChecks("list-checks", cl::desc("List all checks"), cl::cat(category));
   cl::opt<std::string> explain("explain", cl::desc("Explain a check, by id or name"),
@@ -125,6 +134,7 @@ std::optional<Status> ts_compile::parseOptions(int argc, char **argv, Options &o
   options.ptxas = ptxas;
   options.verify = verify;
   options.report = report;
+  options.reportFile = reportFile;
   options.verifyOnly = verifyOnly;
   options.lineInfo = !noLineInfo;
   options.timing = timing;
@@ -140,5 +150,9 @@ std::optional<Status> ts_compile::parseOptions(int argc, char **argv, Options &o
     return error("--verify-only writes nothing: leave out -o and --emit");
   if (verifyOnly && verify == Verify::Off)
     return error("--verify-only and --verify=off leave nothing to do");
+  if (reportFile.getNumOccurrences() && report == ReportForm::None)
+    return error("--report-file needs --report=text, json, perfetto, sarif, html or table");
+  if (reportFile != "-" && reportFile == output)
+    return error("-o and --report-file are both '" + reportFile + "'");
   return chooseEmit(emit.getNumOccurrences() ? std::optional<Emit>(emit) : std::nullopt, options);
 }

@@ -21,7 +21,7 @@ enum class Status {
 /// What is written, in the order of the compilation.
 enum class Emit { Lowered, MLIR, LLVM, PTX, Cubin };
 enum class Verify { Error, Warn, Off };
-enum class ReportForm { None, Text, JSON };
+enum class ReportForm { None, Text, JSON, Perfetto, SARIF, HTML, Table };
 
 llvm::StringRef emitName(Emit emit);
 
@@ -32,6 +32,7 @@ struct Options {
   std::string ptxas; ///< empty: searched
   Verify verify = Verify::Error;
   ReportForm report = ReportForm::None;
+  std::string reportFile = "-";
   bool verifyOnly = false, lineInfo = true, timing = false;
   bool listChecks = false;
   std::string explain; ///< id or name of a check

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // See the header.
 #include "Report.h"
-#include "mlir/IR/BuiltinAttributes.h"
-#include "mlir/IR/Location.h"
 #include "mlir/IR/MLIRContext.h"
-#include "ts/Support/Checks.h"
+#include "ts/Analysis/Reports/Collect.h"
+#include "ts/Analysis/Reports/Formats.h"
+#include "ts/Analysis/Reports/Text.h"
+#include "ts/Dialect/TS/Transforms/Prove.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace llvm;
 using namespace ts_compile;
+namespace reports = ::ts::reports;
 
 void PhaseTimer::stop() {
   if (running.empty())
@@ -50,61 +52,49 @@ DiagnosticLog::DiagnosticLog(mlir::MLIRContext &context) : context(context) {
 
 DiagnosticLog::~DiagnosticLog() { context.getDiagEngine().eraseHandler(handler); }
 
-static StringRef severityName(mlir::DiagnosticSeverity severity) {
+static reports::Diagnostic::Severity severityOf(mlir::DiagnosticSeverity severity) {
   switch (severity) {
   case mlir::DiagnosticSeverity::Note:
-    return "note";
+    return reports::Diagnostic::Severity::Note;
   case mlir::DiagnosticSeverity::Warning:
-    return "warning";
+    return reports::Diagnostic::Severity::Warning;
   case mlir::DiagnosticSeverity::Error:
-    return "error";
+    return reports::Diagnostic::Severity::Error;
   case mlir::DiagnosticSeverity::Remark:
-    return "remark";
+    return reports::Diagnostic::Severity::Remark;
   }
   llvm_unreachable("covered above");
 }
 
-/// "file:line:col", or what MLIR prints for a location of another kind.
-static std::string locationText(mlir::Location location) {
-  if (auto file = location->findInstanceOf<mlir::FileLineColLoc>())
-    return formatv("{0}:{1}:{2}", file.getFilename().getValue(), file.getLine(), file.getColumn())
-        .str();
-  std::string text;
-  raw_string_ostream(text) << location;
-  return text;
-}
-
-/// The number in "[TS301] ...", or 0.
-static unsigned checkNumber(StringRef message) {
+/// Takes "[TS301] " off the message and returns its number, or 0.
+static unsigned takeCheckNumber(StringRef &message) {
   unsigned number = 0;
-  if (!message.consume_front("[TS") || message.consumeInteger(10, number))
+  StringRef rest = message;
+  if (!rest.consume_front("[TS") || rest.consumeInteger(10, number) || !rest.consume_front("]"))
     return 0;
+  message = rest.ltrim();
   return number;
 }
 
 void DiagnosticLog::see(mlir::Diagnostic &diagnostic) {
-  std::string message = diagnostic.str();
-  unsigned number = checkNumber(message);
-  if (diagnostic.getSeverity() == mlir::DiagnosticSeverity::Error) {
+  std::string text = diagnostic.str();
+  StringRef message = text;
+  reports::Diagnostic entry;
+  entry.check = takeCheckNumber(message);
+  entry.message = message.str();
+  entry.severity = severityOf(diagnostic.getSeverity());
+  entry.place = mlir::ts::reportPlace(diagnostic.getLocation());
+  if (entry.severity == reports::Diagnostic::Severity::Error) {
     // The 300s are the prover's: a refutation is its own status. Any other error outranks it,
     // since the schedule that was proven on is then not well-formed.
-    bool refuted = number / 100 == 3;
+    bool refuted = entry.check / 100 == 3;
     if (!refuted)
       worst = Status::Error;
     else if (worst == Status::Ok)
       worst = Status::Refuted;
   }
-  json::Object entry{{"severity", severityName(diagnostic.getSeverity())},
-                     {"message", message},
-                     {"location", locationText(diagnostic.getLocation())}};
-  if (number)
-    entry["id"] = formatv("TS{0}", number).str();
-  json::Array notes;
   for (mlir::Diagnostic &note : diagnostic.getNotes())
-    notes.push_back(
-        json::Object{{"message", note.str()}, {"location", locationText(note.getLocation())}});
-  if (!notes.empty())
-    entry["notes"] = std::move(notes);
+    entry.notes.push_back({note.str(), mlir::ts::reportPlace(note.getLocation())});
   diagnostics.push_back(std::move(entry));
 }
 
@@ -116,38 +106,139 @@ void ts_compile::printUsage(raw_ostream &out, const mlir::ts::PtxasResult &resul
                    kernel.stackBytes, kernel.sharedBytes, chip);
 }
 
-static StringRef verdictName(Status status) {
-  switch (status) {
-  case Status::Ok:
-    return "verified";
-  case Status::Refuted:
-    return "refuted";
-  case Status::Undecided:
-    return "undecided";
-  case Status::Error:
-  case Status::Environment:
-    return "error";
-  }
-  llvm_unreachable("covered above");
+std::vector<reports::KernelInput> ts_compile::collectKernels(mlir::ModuleOp module) {
+  std::vector<reports::KernelInput> kernels;
+  module.walk([&](mlir::ts::KernelOp kernel) {
+    if (std::optional<reports::KernelInput> input = mlir::ts::collectReport(kernel))
+      kernels.push_back(std::move(*input));
+  });
+  return kernels;
 }
 
-json::Value ts_compile::jsonReport(Status status, StringRef chip, const DiagnosticLog &log,
-                                   const mlir::ts::PtxasResult *usage) {
-  json::Object report{{"version", 1},
-                      {"verdict", verdictName(status)},
-                      {"arch", chip},
-                      {"diagnostics", json::Array(log.entries())}};
-  if (usage) {
-    json::Array kernels;
-    for (const mlir::ts::PtxasKernel &kernel : usage->kernels)
-      kernels.push_back(json::Object{{"name", kernel.name},
-                                     {"registers", kernel.registers},
-                                     {"spill_stores", kernel.spillStoreBytes},
-                                     {"spill_loads", kernel.spillLoadBytes},
-                                     {"stack", kernel.stackBytes},
-                                     {"static_smem", kernel.sharedBytes},
-                                     {"barriers", kernel.barriers}});
-    report["kernels"] = std::move(kernels);
+void ts_compile::judgeKernels(mlir::ModuleOp module, std::vector<reports::KernelInput> &kernels,
+                              const DiagnosticLog &log, bool asErrors) {
+  bool told = any_of(log.entries(), [](const auto &entry) { return entry.check / 100 == 3; });
+  module.walk([&](mlir::ts::KernelOp kernel) {
+    auto input = find_if(kernels, [&](const auto &known) {
+      return known.kernel.name == kernel.getSymName() && !known.verdict;
+    });
+    if (input == kernels.end())
+      return;
+    mlir::FailureOr<mlir::ts::ScheduleModel> model = mlir::ts::buildSchedule(kernel);
+    if (failed(model))
+      return;
+    auto start = std::chrono::steady_clock::now();
+    auto verdict = mlir::ts::proveSchedule(kernel, *model);
+    std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - start;
+    if (failed(verdict))
+      return;
+    input->proverMilliseconds = time.count();
+    if (!told) {
+      mlir::ts::CheckReporter reporter(asErrors);
+      mlir::ts::reportVerdict(kernel, *model, *verdict, reporter);
+    }
+    input->verdict = std::move(*verdict);
+  });
+}
+
+Status ts_compile::statusOf(const std::vector<reports::KernelInput> &kernels) {
+  using Kind = ::ts::prover::Verdict::Kind;
+  Status status = Status::Ok;
+  for (const reports::KernelInput &kernel : kernels) {
+    if (!kernel.verdict || kernel.verdict->kind == Kind::Proven)
+      continue;
+    if (kernel.verdict->kind == Kind::Refuted)
+      return Status::Refuted;
+    status = Status::Undecided;
   }
-  return report;
+  return status;
+}
+
+std::string ts_compile::summaryOf(const std::vector<reports::KernelInput> &kernels) {
+  std::string text;
+  for (const reports::KernelInput &kernel : kernels) {
+    reports::SteadyState model = reports::modelSteadyState(kernel);
+    text += formatSummary(kernel, &model, /*brief=*/true);
+  }
+  return text;
+}
+
+void ts_compile::addUsage(std::vector<reports::KernelInput> &kernels,
+                          const mlir::ts::PtxasResult &usage) {
+  for (const mlir::ts::PtxasKernel &kernel : usage.kernels) {
+    auto known =
+        find_if(kernels, [&](const auto &input) { return input.kernel.name == kernel.name; });
+    if (known == kernels.end()) {
+      known = kernels.emplace(kernels.end());
+      known->kernel.name = kernel.name;
+    }
+    known->usage = {int64_t(kernel.registers),      int64_t(kernel.spillStoreBytes),
+                    int64_t(kernel.spillLoadBytes), int64_t(kernel.stackBytes),
+                    int64_t(kernel.sharedBytes),    int64_t(kernel.barriers)};
+  }
+}
+
+/// The remarks on waived checks, each with the kernel that it stands in.
+static void addWaivers(std::vector<reports::KernelInput> &kernels, const DiagnosticLog &log) {
+  for (const reports::Diagnostic &entry : log.entries()) {
+    if (!entry.check || !StringRef(entry.message).starts_with("waived ("))
+      continue;
+    reports::KernelInput *owner = nullptr;
+    for (reports::KernelInput &kernel : kernels)
+      if (const reports::Place &place = kernel.place(0);
+          place.file == entry.place.file && place.line <= entry.place.line)
+        if (!owner || owner->place(0).line < place.line)
+          owner = &kernel;
+    if (owner)
+      owner->waived.push_back(formatv("TS{0} at {1}: {2}", entry.check, entry.place.text(),
+                                      entry.message.substr(strlen("waived ")))
+                                  .str());
+  }
+}
+
+std::string ts_compile::renderReport(const Options &options, Status status, StringRef chip,
+                                     std::vector<reports::KernelInput> kernels,
+                                     const DiagnosticLog &log) {
+  reports::Input input;
+  input.toolVersion = TS_VERSION;
+  input.source = options.input == "-" ? "<stdin>" : options.input;
+  input.arch = chip.str();
+  input.failed = status == Status::Error || status == Status::Environment;
+  input.diagnostics = log.entries();
+  addWaivers(kernels, log);
+  for (reports::KernelInput &kernel : kernels)
+    kernel.checksFailed = input.failed;
+  input.kernels = std::move(kernels);
+  reports::Models models;
+  auto model = [&] {
+    for (const reports::KernelInput &kernel : input.kernels)
+      models.push_back(reports::modelSteadyState(kernel));
+  };
+  std::string text;
+  switch (options.report) {
+  case ReportForm::None:
+    break;
+  case ReportForm::JSON:
+    model();
+    return formatJson(input, models);
+  case ReportForm::Perfetto:
+    model();
+    return formatPerfetto(input, models);
+  case ReportForm::HTML:
+    model();
+    return formatHtml(input, models);
+  case ReportForm::SARIF:
+    return formatSarif(input);
+  case ReportForm::Table:
+    for (const reports::KernelInput &kernel : input.kernels)
+      text += (text.empty() ? "" : "\n") + formatScheduleTable(kernel);
+    break;
+  case ReportForm::Text:
+    model();
+    for (size_t k = 0; k < input.kernels.size(); ++k)
+      if (!input.kernels[k].kernel.tasks.empty())
+        text += (text.empty() ? "" : "\n") + formatText(input.kernels[k], models[k]);
+    break;
+  }
+  return text;
 }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What ts-compile prints besides its output: diagnostics gathered for programs, resource usage of
-// the kernels, and the time of each phase.
+// What ts-compile prints besides its output: diagnostics gathered for programs, what the kernels
+// are and what was proven of them, and the time of each phase.
 #ifndef TS_TOOLS_TS_COMPILE_REPORT_H
 #define TS_TOOLS_TS_COMPILE_REPORT_H
 
 #include "Options.h"
+#include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Diagnostics.h"
+#include "ts/Analysis/Reports/Input.h"
 #include "ts/Target/PTX/Ptxas.h"
-#include "llvm/Support/JSON.h"
 #include <chrono>
 #include <vector>
 
@@ -33,7 +34,7 @@ private:
   Clock::time_point since;
 };
 
-/// Sees every diagnostic on its way to the printer: for the exit status and the JSON report.
+/// Sees every diagnostic on its way to the printer: for the exit status and the reports.
 class DiagnosticLog {
 public:
   explicit DiagnosticLog(mlir::MLIRContext &context);
@@ -41,7 +42,7 @@ public:
 
   /// The status that the diagnostics so far ask for.
   Status status() const { return worst; }
-  const llvm::json::Array &entries() const { return diagnostics; }
+  const std::vector<ts::reports::Diagnostic> &entries() const { return diagnostics; }
 
 private:
   void see(mlir::Diagnostic &diagnostic);
@@ -49,15 +50,32 @@ private:
   mlir::MLIRContext &context;
   mlir::DiagnosticEngine::HandlerID handler;
   Status worst = Status::Ok;
-  llvm::json::Array diagnostics;
+  std::vector<ts::reports::Diagnostic> diagnostics;
 };
 
-/// One line per kernel.
+/// One line per kernel of what ptxas says.
 void printUsage(llvm::raw_ostream &out, const mlir::ts::PtxasResult &result, llvm::StringRef chip);
 
-/// The JSON report: verdict, diagnostics, and the kernels' usage if ptxas ran.
-llvm::json::Value jsonReport(Status status, llvm::StringRef chip, const DiagnosticLog &log,
-                             const mlir::ts::PtxasResult *usage);
+/// Everything the reports say of the module's kernels while they are still in ts.
+std::vector<ts::reports::KernelInput> collectKernels(mlir::ModuleOp module);
+
+/// Proves the kernels, for the reports and the status; a verdict that no diagnostic has told yet
+/// becomes one.
+void judgeKernels(mlir::ModuleOp module, std::vector<ts::reports::KernelInput> &kernels,
+                  const DiagnosticLog &log, bool asErrors);
+
+/// The status that the verdicts ask for.
+Status statusOf(const std::vector<ts::reports::KernelInput> &kernels);
+
+/// The verdict and the size of each kernel, a few lines.
+std::string summaryOf(const std::vector<ts::reports::KernelInput> &kernels);
+
+/// Adds what ptxas says; a kernel that was written below ts gets an entry of its own.
+void addUsage(std::vector<ts::reports::KernelInput> &kernels, const mlir::ts::PtxasResult &usage);
+
+/// The report that was asked for, as text.
+std::string renderReport(const Options &options, Status status, llvm::StringRef chip,
+                         std::vector<ts::reports::KernelInput> kernels, const DiagnosticLog &log);
 
 } // namespace ts_compile
 

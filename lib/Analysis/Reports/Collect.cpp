@@ -146,8 +146,8 @@ static reports::Amount amountOf(Operation *op) {
       .Case([&](WgmmaOp mma) {
         auto task = op->getParentOfType<TaskOp>();
         int64_t groups = task ? std::max<int64_t>(task.getWarpsPerReplica() / 4, 1) : 1;
-        amount.matrix = double(wgmmaRows * groups) *
-                        double(getBytes(cast<MemRefType>(mma.getB().getType())));
+        amount.matrix =
+            double(wgmmaRows * groups) * double(getBytes(cast<MemRefType>(mma.getB().getType())));
       })
       .Case<TmaStoreOp, BulkStoreOp>(
           [&](auto store) { amount.bytes = getBytes(cast<MemRefType>(store.getSrc().getType())); })
@@ -163,10 +163,12 @@ static reports::Amount amountOf(Operation *op) {
       .Case([&](TmemStoreOp store) {
         amount.columns = (vectorBytes(store.getValue().getType()) + 3) / 4;
       })
-      .Case<vector::StoreOp>(
-          [&](auto store) { amount.bytes = lanes * vectorBytes(store.getValueToStore().getType()); })
-      .Case<memref::StoreOp>(
-          [&](auto store) { amount.bytes = lanes * vectorBytes(store.getValueToStore().getType()); })
+      .Case<vector::StoreOp>([&](auto store) {
+        amount.bytes = lanes * vectorBytes(store.getValueToStore().getType());
+      })
+      .Case<memref::StoreOp>([&](auto store) {
+        amount.bytes = lanes * vectorBytes(store.getValueToStore().getType());
+      })
       .Case<vector::LoadOp, memref::LoadOp>(
           [&](auto load) { amount.bytes = lanes * vectorBytes(load.getResult().getType()); });
   return amount;

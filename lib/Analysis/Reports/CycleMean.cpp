@@ -32,8 +32,8 @@ CycleMean withCycle(const EventGraph &graph, CycleMean::Kind kind, std::vector<i
   return result;
 }
 
-/// The cycle that following `next` (an edge by node, -1 for none) from `start` runs into. `backward`:
-/// the edges lead from a node to its predecessor.
+/// The cycle that following `next` (an edge by node, -1 for none) from `start` runs into.
+/// `backward`: the edges lead from a node to its predecessor.
 std::vector<int> followToCycle(const EventGraph &graph, const std::vector<int> &next, int start,
                                bool backward) {
   std::vector<int> position(size_t(graph.nodes), -1), walked;

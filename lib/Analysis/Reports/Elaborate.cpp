@@ -135,11 +135,16 @@ bool Elaborator::taken(const Guard &guard) const {
       continue;
     bool first = state->iteration == 0, last = state->iteration + 1 == state->trips;
     switch (guard.kind) {
-    case GuardKind::First: return first;
-    case GuardKind::Last: return last;
-    case GuardKind::Every: return guard.period > 0 && state->iteration % guard.period == 0;
-    case GuardKind::NotFirst: return !first;
-    case GuardKind::NotLast: return !last;
+    case GuardKind::First:
+      return first;
+    case GuardKind::Last:
+      return last;
+    case GuardKind::Every:
+      return guard.period > 0 && state->iteration % guard.period == 0;
+    case GuardKind::NotFirst:
+      return !first;
+    case GuardKind::NotLast:
+      return !last;
     }
   }
   return true;
@@ -151,8 +156,10 @@ void Elaborator::loop(Agent &agent, StepId id) {
   state.id = id;
   state.loop = &step.loop;
   if (step.loop.kind != LoopKind::Tile) {
-    int64_t symbol = std::max({trips, step.loop.upper.min.value_or(0), step.loop.lower.min.value_or(0)});
+    int64_t symbol =
+        std::max({trips, step.loop.upper.min.value_or(0), step.loop.lower.min.value_or(0)});
     state.trips = std::max(step.loop.trips(symbol).value_or(trips), int64_t(0));
+    result.symbolic |= !step.loop.constantTrips;
   }
   loops.push_back(state);
   for (; loops.back().iteration < state.trips && result.problem.empty(); ++loops.back().iteration)
@@ -208,10 +215,14 @@ void Elaborator::event(Agent &agent, const Step &step) {
   case EventKind::TryAcquire:
   case EventKind::TryWait:
     return; // a hint: it costs nothing where the wait itself would block
-  case EventKind::Acquire: return onRings(p::Op::Acquire);
-  case EventKind::Commit: return onRings(p::Op::Commit);
-  case EventKind::Wait: return onRings(p::Op::Wait);
-  case EventKind::Release: return onRings(p::Op::Release);
+  case EventKind::Acquire:
+    return onRings(p::Op::Acquire);
+  case EventKind::Commit:
+    return onRings(p::Op::Commit);
+  case EventKind::Wait:
+    return onRings(p::Op::Wait);
+  case EventKind::Release:
+    return onRings(p::Op::Release);
   case EventKind::NextTile:
     if (event.resource >= 0 && input.kernel.resources[size_t(event.resource)].pipeline) {
       onRings(p::Op::Wait);
@@ -225,22 +236,34 @@ void Elaborator::event(Agent &agent, const Step &step) {
     work(agent, step);
     return walk(agent, step.body);
   case EventKind::FetchTile:
-  case EventKind::Access: return work(agent, step);
+  case EventKind::Access:
+    return work(agent, step);
   case EventKind::BarrierSync:
-  case EventKind::BarrierArrive: return rendezvous(agent, step);
+  case EventKind::BarrierArrive:
+    return rendezvous(agent, step);
   case EventKind::Take:
-  case EventKind::Pass: return baton(agent, step);
-  case EventKind::WgmmaCommit: return closeGroup(agent, Wgmma);
-  case EventKind::BulkCommit: return closeGroup(agent, Bulk);
-  case EventKind::CpAsyncCommit: return closeGroup(agent, CpAsync);
-  case EventKind::WgmmaWait: return waitGroup(agent, step, Wgmma);
-  case EventKind::BulkWait: return waitGroup(agent, step, Bulk);
-  case EventKind::CpAsyncWait: return waitGroup(agent, step, CpAsync);
+  case EventKind::Pass:
+    return baton(agent, step);
+  case EventKind::WgmmaCommit:
+    return closeGroup(agent, Wgmma);
+  case EventKind::BulkCommit:
+    return closeGroup(agent, Bulk);
+  case EventKind::CpAsyncCommit:
+    return closeGroup(agent, CpAsync);
+  case EventKind::WgmmaWait:
+    return waitGroup(agent, step, Wgmma);
+  case EventKind::BulkWait:
+    return waitGroup(agent, step, Bulk);
+  case EventKind::CpAsyncWait:
+    return waitGroup(agent, step, CpAsync);
   case EventKind::MbarrierArrive:
-  case EventKind::MbarrierWait: return ignore("hand-written mbarriers");
-  case EventKind::ClusterSync: return ignore("cluster barriers");
+  case EventKind::MbarrierWait:
+    return ignore("hand-written mbarriers");
+  case EventKind::ClusterSync:
+    return ignore("cluster barriers");
   case EventKind::GridDepWait:
-  case EventKind::GridDepLaunch: return ignore("other grids");
+  case EventKind::GridDepLaunch:
+    return ignore("other grids");
   case EventKind::TmemWait:
   case EventKind::WarpSync:
   case EventKind::Fence:
@@ -320,7 +343,8 @@ void Elaborator::rendezvous(Agent &agent, const Step &step) {
   if (resource < 0)
     return;
   int64_t k = agent.syncs[size_t(resource)]++;
-  std::string label = std::string(schedule::name(step.event.kind)) + " " + input.resourceName(resource);
+  std::string label =
+      std::string(schedule::name(step.event.kind)) + " " + input.resourceName(resource);
   if (step.event.kind == EventKind::BarrierArrive) {
     int n = operation(agent, step, std::move(label), latencies.issue);
     syncArrivals[size_t(resource)].push_back({n, k});
@@ -371,8 +395,7 @@ void Elaborator::waitGroup(Agent &agent, const Step &step, Family family) {
 
 void Elaborator::work(Agent &agent, const Step &step) {
   std::string label = step.event.label;
-  for (StepId at = step.parent; label.empty() && at >= 0;
-       at = agent.task->steps[size_t(at)].parent)
+  for (StepId at = step.parent; label.empty() && at >= 0; at = agent.task->steps[size_t(at)].parent)
     label = agent.task->steps[size_t(at)].event.label;
   bool isCall = step.event.kind == EventKind::Produce || step.event.kind == EventKind::Consume;
   std::vector<Job> jobs = jobsOf(input, latencies, *agent.task, step);
@@ -397,8 +420,8 @@ void Elaborator::work(Agent &agent, const Step &step) {
     latest = issued;
     unitJobs[size_t(job.unit)].push_back({int(&agent - agents.data()), issued});
     result.busy[size_t(track)] += job.occupancy;
-    result.intervals.push_back({track, agent.name + ": " + label, step.loc, issued.node, -1,
-                                job.occupancy, false, -1});
+    result.intervals.push_back(
+        {track, agent.name + ": " + label, step.loc, issued.node, -1, job.occupancy, false, -1});
     // The ring that the copy fills: that of the work call around it.
     if (job.unit == Unit::Tensor || job.unit == Unit::TmaStore)
       continue;

@@ -44,7 +44,7 @@ private:
     int last = -1, start = -1;
     int64_t cost = 0; ///< from `last` to what comes next
     std::vector<Uses> uses;
-    std::set<std::pair<int, int>> used; ///< (ring, role)
+    std::set<std::pair<int, int>> used;       ///< (ring, role)
     std::vector<std::vector<Issued>> pending; ///< by ring: bulk copies since the last commit
     std::array<Issued, numUnits> latest, first;
     std::array<std::vector<Issued>, numFamilies> groups;
@@ -112,7 +112,7 @@ private:
   std::vector<LoopState> loops;
   std::array<int, numUnits> unitTracks;
   std::array<std::vector<std::pair<int, Issued>>, numUnits> unitJobs; ///< with the agent
-  bool dry = false; ///< counts stage uses only
+  bool dry = false;                                                   ///< counts stage uses only
 };
 
 } // namespace ts::reports

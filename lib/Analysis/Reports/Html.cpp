@@ -112,11 +112,13 @@ std::string formatHtml(const Input &input, const Models &models) {
   std::string out = "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
                     "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">"
                     "<title>" +
-                    escape(title) + "</title><style>" + style + "</style></head><body><header><h1>" +
-                    escape(input.source) + "</h1><p>" + escape(input.arch) + " &middot; " +
+                    escape(title) + "</title><style>" + style +
+                    "</style></head><body><header><h1>" + escape(input.source) + "</h1><p>" +
+                    escape(input.arch) + " &middot; " +
                     escape(input.tool + " " + input.toolVersion) + "</p></header>\n";
   if (input.failed)
-    out += "<p class=\"verdict refuted\">The program has errors; what is shown may be incomplete.</p>";
+    out +=
+        "<p class=\"verdict refuted\">The program has errors; what is shown may be incomplete.</p>";
   for (size_t k = 0; k < input.kernels.size(); ++k)
     out += kernelSection(input.kernels[k], k < models.size() ? &models[k] : nullptr) + "\n";
   out += html::diagnostics(input);

@@ -2,6 +2,7 @@
 // See the header. Colours and layout stand in the style sheet of Html.cpp.
 #include "HtmlParts.h"
 
+#include "ts/Analysis/Reports/Json.h"
 #include "ts/Analysis/Reports/Text.h"
 
 #include <algorithm>
@@ -11,14 +12,25 @@ namespace ts::reports::html {
 
 std::string escape(std::string_view text) {
   std::string out;
-  for (char c : text)
+  for (char c : validUtf8(text))
     switch (c) {
-    case '&': out += "&amp;"; break;
-    case '<': out += "&lt;"; break;
-    case '>': out += "&gt;"; break;
-    case '"': out += "&quot;"; break;
-    case '\'': out += "&#39;"; break;
-    default: out += c;
+    case '&':
+      out += "&amp;";
+      break;
+    case '<':
+      out += "&lt;";
+      break;
+    case '>':
+      out += "&gt;";
+      break;
+    case '"':
+      out += "&quot;";
+      break;
+    case '\'':
+      out += "&#39;";
+      break;
+    default:
+      out += c;
     }
   return out;
 }
@@ -37,9 +49,7 @@ std::string decimal(double value) {
 std::string ringAttributes(int resource) {
   return resource < 0 ? "" : " data-r=\"" + number(resource) + "\"";
 }
-std::string colourClass(int resource) {
-  return resource < 0 ? "" : " c" + number(resource % 8);
-}
+std::string colourClass(int resource) { return resource < 0 ? "" : " c" + number(resource % 8); }
 
 std::string cell(const std::string &text, const char *tag = "td") {
   return std::string("<") + tag + ">" + escape(text) + "</" + tag + ">";
@@ -51,7 +61,8 @@ std::string schedule(const KernelInput &input) {
   ScheduleTable table = reports::scheduleTable(input);
   std::string out = "<div class=\"scroll\"><table class=\"schedule\"><thead><tr><th></th>";
   for (size_t t = 0; t < table.columns.size(); ++t)
-    out += "<th>" + escape(table.columns[t]) + "<small>" + escape(table.details[t]) + "</small></th>";
+    out +=
+        "<th>" + escape(table.columns[t]) + "<small>" + escape(table.details[t]) + "</small></th>";
   out += "</tr></thead><tbody>";
   for (const TableRow &row : table.rows) {
     out += "<tr class=\"d" + number(std::min(row.depth, 3)) + (row.opensLoop ? " open" : "") +
@@ -64,9 +75,9 @@ std::string schedule(const KernelInput &input) {
         continue;
       }
       out += "<td><span class=\"op" + colourClass(row.resources[t]) + "\"" +
-             ringAttributes(row.resources[t]) + " style=\"margin-left:" +
-             number(int64_t(indent) * 8 + int64_t(row.depth) * 12) + "px\">" +
-             escape(text.substr(indent)) + "</span></td>";
+             ringAttributes(row.resources[t]) +
+             " style=\"margin-left:" + number(int64_t(indent) * 8 + int64_t(row.depth) * 12) +
+             "px\">" + escape(text.substr(indent)) + "</span></td>";
     }
     out += "</tr>";
   }
@@ -85,28 +96,28 @@ std::string timeline(const KernelInput &input) {
     out += "<tr><th>" + escape(row.step) + "</th>";
     for (const std::string &text : row.cells) {
       bool blocked = text.ends_with(" *");
-      out += blocked ? "<td class=\"blocked\">" + escape(text) + "</td>"
+      out += blocked       ? "<td class=\"blocked\">" + escape(text) + "</td>"
              : text == "." ? "<td class=\"idle\">&middot;</td>"
                            : cell(text);
     }
     out += "</tr>";
   }
   out += "</tbody></table></div><ul class=\"notes\">";
-  auto item = [&](int agent, const std::string &text, schedule::LocId loc) {
-    std::string who = agent >= 0 && size_t(agent) < verdict.agents.size()
-                          ? verdict.agents[size_t(agent)]
-                          : std::string("nobody");
+  auto item = [&](const std::string &text, schedule::LocId loc) {
     const Place &place = input.place(loc);
-    out += "<li><b>" + escape(who) + "</b> " + escape(text) +
+    out += "<li>" + escape(text) +
            (place.known() ? " <code>" + escape(place.text()) + "</code>" : "") + "</li>";
   };
   for (const prover::BlockedAgent &blocked : fault.blocked) {
-    item(blocked.agent, "waits for " + blocked.waitsFor, blocked.loc);
+    std::string who = blocked.agent >= 0 && size_t(blocked.agent) < verdict.agents.size()
+                          ? verdict.agents[size_t(blocked.agent)]
+                          : std::string("nobody");
+    item("'" + who + "' waits for " + blocked.waitsFor, blocked.loc);
     if (!blocked.waker.empty())
-      item(blocked.wakerAgent, blocked.waker, blocked.wakerLoc);
+      item(blocked.waker, blocked.wakerLoc);
   }
   for (const prover::AccessSite &site : fault.sites)
-    item(site.agent, site.text, site.loc);
+    item(site.text, site.loc);
   out += "</ul>";
   if (std::string help = helpLine(fault); !help.empty())
     out += "<p class=\"help\"><b>help:</b> " + escape(help) + "</p>";
@@ -119,8 +130,8 @@ std::string resources(const KernelInput &input) {
                     "<tbody>";
   for (size_t r = 0; r < input.kernel.resources.size(); ++r) {
     const schedule::Resource &resource = input.kernel.resources[r];
-    std::string head = "<td><span class=\"op" + colourClass(int(r)) + "\"" + ringAttributes(int(r)) +
-                       ">" + escape(resource.name) + "</span></td>";
+    std::string head = "<td><span class=\"op" + colourClass(int(r)) + "\"" +
+                       ringAttributes(int(r)) + ">" + escape(resource.name) + "</span></td>";
     if (resource.pipeline)
       head += cell(std::string(protocol::name(resource.pipeline->type))) +
               cell(number(resource.pipeline->stages));
@@ -130,16 +141,17 @@ std::string resources(const KernelInput &input) {
     auto row = [&](const BarrierUse &use, const protocol::Expected &expected, const char *unit) {
       out += "<tr>" + (any ? "<td></td><td></td><td></td>" : head) +
              cell(std::string(protocol::name(use.barrier))) +
-             cell((expected.value ? number(*expected.value) : "?") + " " + unit) +
+             cell((expected.value ? number(*expected.value) : "?") + " " + unit +
+                  (expected.value == 1 ? "" : "s")) +
              cell(expected.derivation) + "</tr>";
       any = true;
     };
     for (const BarrierUse &use : input.barriers) {
       if (use.resource != int(r))
         continue;
-      row(use, use.arrivals, "arrivals");
+      row(use, use.arrivals, "arrival");
       if (use.bytes)
-        row(use, *use.bytes, "bytes");
+        row(use, *use.bytes, "byte");
     }
     if (!any)
       out += "<tr>" + head + "<td></td><td></td><td></td></tr>";
@@ -181,9 +193,8 @@ std::string memory(const KernelInput &input) {
       std::string base = item->name.substr(0, item->name.find('.'));
       auto known = std::find_if(input.kernel.resources.begin(), input.kernel.resources.end(),
                                 [&](const auto &resource) { return resource.name == base; });
-      int resource = known == input.kernel.resources.end()
-                         ? -1
-                         : int(known - input.kernel.resources.begin());
+      int resource =
+          known == input.kernel.resources.end() ? -1 : int(known - input.kernel.resources.begin());
       int64_t stages = std::min<int64_t>(item->stages, 256);
       for (int64_t stage = 0; stage < stages; ++stage)
         out += "<rect class=\"item" + colourClass(resource) + "\"" + ringAttributes(resource) +
@@ -201,8 +212,8 @@ std::string memory(const KernelInput &input) {
       out += "<tr>" + cell(number(item->offset)) + cell(number(item->offset + item->extent)) +
              cell(item->name) + cell(number(item->stages) + " x " + number(item->size)) +
              cell(item->kind + (item->aliasGroup.empty() ? ""
-                                                         : ", phase " + number(item->phase) + " of " +
-                                                               item->aliasGroup)) +
+                                                         : ", phase " + number(item->phase) +
+                                                               " of " + item->aliasGroup)) +
              "</tr>";
     out += "</tbody></table></div>";
   }
@@ -219,7 +230,8 @@ std::string stageRates(const KernelInput &input, const SteadyState &model) {
     out += "<tr><td><span class=\"op" + colourClass(ring.resource) + "\"" +
            ringAttributes(ring.resource) + ">" + escape(input.resourceName(ring.resource)) +
            "</span></td>" + cell(ring.waiter.empty() ? "-" : ring.waiter) +
-           cell(number(ring.declared)) + cell(ring.deadlockFree ? number(*ring.deadlockFree) : "-") +
+           cell(number(ring.declared)) +
+           cell(ring.deadlockFree ? number(*ring.deadlockFree) : "-") +
            cell(ring.fullRate ? number(*ring.fullRate) : "-") + "<td class=\"rates\">";
     for (const StageRate &rate : ring.rates)
       out += "<span class=\"rate" + std::string(rate.stages == ring.declared ? " declared" : "") +
@@ -268,20 +280,21 @@ std::string gantt(const SteadyState &model) {
                     number(end) + " cycles" + (cut ? ", the first part only" : "") +
                     "</p><div class=\"gantt\"><div class=\"names\">";
   for (const Track &track : model.run.tracks)
-    out += std::string("<div") + (track.engine ? " class=\"unit\"" : "") + ">" + escape(track.name) +
-           "</div>";
+    out += std::string("<div") + (track.engine ? " class=\"unit\"" : "") + ">" +
+           escape(track.name) + "</div>";
   out += "</div><div class=\"lanes\"><svg viewBox=\"0 0 1000 " + number(int64_t(lines) * 24) +
          "\" preserveAspectRatio=\"none\" style=\"height:" + number(int64_t(lines) * 24) +
          "px\" role=\"img\" aria-label=\"modelled run\">";
   for (const Bar &bar : bars) {
     double x = 1000.0 * double(bar.start) / double(end);
-    double width = std::max(1000.0 * double(std::min(bar.length, end - bar.start)) / double(end), 0.1);
+    double width =
+        std::max(1000.0 * double(std::min(bar.length, end - bar.start)) / double(end), 0.1);
     const Interval &interval = *bar.interval;
-    const char *kind = interval.waiting ? "waits"
+    const char *kind = interval.waiting                                  ? "waits"
                        : model.run.tracks[size_t(interval.track)].engine ? "busy"
                                                                          : "works";
-    out += "<rect class=\"" + std::string(kind) + "\"" + ringAttributes(interval.resource) + " x=\"" +
-           decimal(x) + "\" y=\"" + number(interval.track * 24 + 3) + "\" width=\"" +
+    out += "<rect class=\"" + std::string(kind) + "\"" + ringAttributes(interval.resource) +
+           " x=\"" + decimal(x) + "\" y=\"" + number(interval.track * 24 + 3) + "\" width=\"" +
            decimal(width) + "\" height=\"18\"><title>" + escape(interval.label) + " at " +
            number(bar.start) + ", " + number(bar.length) + " cycles</title></rect>";
   }
@@ -301,7 +314,8 @@ std::string diagnostics(const Input &input) {
     if (!diagnostic.notes.empty()) {
       out += "<ul>";
       for (const Note &note : diagnostic.notes)
-        out += "<li><code>" + escape(note.place.text()) + "</code> " + escape(note.message) + "</li>";
+        out +=
+            "<li><code>" + escape(note.place.text()) + "</code> " + escape(note.message) + "</li>";
       out += "</ul>";
     }
     out += "</li>";

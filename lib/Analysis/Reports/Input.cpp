@@ -23,10 +23,14 @@ const std::string &KernelInput::resourceName(int index) const {
 
 std::string_view name(Diagnostic::Severity severity) {
   switch (severity) {
-  case Diagnostic::Severity::Note: return "note";
-  case Diagnostic::Severity::Remark: return "remark";
-  case Diagnostic::Severity::Warning: return "warning";
-  case Diagnostic::Severity::Error: return "error";
+  case Diagnostic::Severity::Note:
+    return "note";
+  case Diagnostic::Severity::Remark:
+    return "remark";
+  case Diagnostic::Severity::Warning:
+    return "warning";
+  case Diagnostic::Severity::Error:
+    return "error";
   }
   return "error";
 }

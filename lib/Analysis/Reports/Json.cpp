@@ -2,6 +2,7 @@
 // See the header.
 #include "ts/Analysis/Reports/Json.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 
@@ -33,17 +34,31 @@ bool Json::empty() const {
 static size_t sequenceLength(std::string_view text) {
   auto byte = [&](size_t i) { return i < text.size() ? uint8_t(text[i]) : 0u; };
   unsigned first = byte(0);
-  size_t length = first < 0x80 ? 1 : first >> 5 == 6 ? 2 : first >> 4 == 14 ? 3 : first >> 3 == 30 ? 4 : 0;
+  size_t length = first < 0x80       ? 1
+                  : first >> 5 == 6  ? 2
+                  : first >> 4 == 14 ? 3
+                  : first >> 3 == 30 ? 4
+                                     : 0;
   for (size_t i = 1; i < length; ++i)
     if (byte(i) >> 6 != 2)
       return 0;
   // Overlong forms, surrogates and what lies above U+10FFFF.
   if ((length == 2 && first < 0xc2) || (length == 3 && first == 0xe0 && byte(1) < 0xa0) ||
       (length == 3 && first == 0xed && byte(1) > 0x9f) ||
-      (length == 4 && (first > 0xf4 || (first == 0xf0 && byte(1) < 0x90) ||
-                       (first == 0xf4 && byte(1) > 0x8f))))
+      (length == 4 &&
+       (first > 0xf4 || (first == 0xf0 && byte(1) < 0x90) || (first == 0xf4 && byte(1) > 0x8f))))
     return 0;
   return length;
+}
+
+std::string validUtf8(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    size_t length = sequenceLength(text);
+    out += length ? text.substr(0, length) : "\xef\xbf\xbd";
+    text.remove_prefix(std::max<size_t>(length, 1));
+  }
+  return out;
 }
 
 std::string quoteJson(std::string_view text) {

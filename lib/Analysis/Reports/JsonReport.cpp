@@ -271,10 +271,14 @@ int rank(const KernelInput &kernel) {
   if (!kernel.verdict)
     return 1;
   switch (kernel.verdict->kind) {
-  case Verdict::Kind::Refuted: return 4;
-  case Verdict::Kind::Unknown: return 3;
-  case Verdict::Kind::ProvenUpTo: return 2;
-  case Verdict::Kind::Proven: return 0;
+  case Verdict::Kind::Refuted:
+    return 4;
+  case Verdict::Kind::Unknown:
+    return 3;
+  case Verdict::Kind::ProvenUpTo:
+    return 2;
+  case Verdict::Kind::Proven:
+    return 0;
   }
   return 3;
 }

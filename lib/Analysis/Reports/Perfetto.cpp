@@ -70,20 +70,21 @@ void writeWitness(TraceWriter &trace, int process, const KernelInput &input) {
 
 void writeModel(TraceWriter &trace, int process, const KernelInput &input,
                 const SteadyState &model) {
-  trace.nameProcess(process, input.kernel.name + ": model of " + model.chip + " (one cycle = 1 us)");
+  trace.nameProcess(process,
+                    input.kernel.name + ": model of " + model.chip + " (one cycle = 1 us)");
   for (size_t track = 0; track < model.run.tracks.size(); ++track)
     trace.nameTrack(process, int(track) + 1, model.run.tracks[track].name);
   for (int period = 0; period < model.shown; ++period)
     for (const Interval &interval : model.run.intervals) {
       size_t base = size_t(period) * size_t(model.run.graph.nodes);
       int64_t start = model.times[base + size_t(interval.from)];
-      int64_t length = interval.to < 0 ? interval.length
-                                       : model.times[base + size_t(interval.to)] - start;
+      int64_t length =
+          interval.to < 0 ? interval.length : model.times[base + size_t(interval.to)] - start;
       if (length > 0)
         trace.slice(process, interval.track + 1, interval.label,
-                    interval.waiting                                        ? "blocked"
+                    interval.waiting                                  ? "blocked"
                     : model.run.tracks[size_t(interval.track)].engine ? "unit"
-                                                                            : "step",
+                                                                      : "step",
                     start, length, input.place(interval.loc));
     }
 }

@@ -24,8 +24,8 @@ std::string formatBytes(int64_t bytes) {
 namespace {
 
 std::string spaceOf(const KernelInput &input, const Resource &resource) {
-  static constexpr std::string_view kinds[] = {"",      "queue",         "pdl",      "baton",
-                                               "named barrier", "mbarrier", "group"};
+  static constexpr std::string_view kinds[] = {"",         "queue", "pdl", "baton", "named barrier",
+                                               "mbarrier", "group"};
   if (resource.kind != ResourceKind::Memory)
     return resource.kind == ResourceKind::Queue ? (resource.clc ? "clc queue" : "static queue")
                                                 : std::string(kinds[size_t(resource.kind)]);
@@ -57,8 +57,9 @@ std::string resources(const KernelInput &input) {
     }
     std::string pipeline = "-", stages = "-";
     if (resource.pipeline) {
-      pipeline = resource.kind == ResourceKind::Group ? std::string(p::name(resource.mode))
-                                                      : std::string(p::name(resource.pipeline->type));
+      pipeline = resource.kind == ResourceKind::Group
+                     ? std::string(p::name(resource.mode))
+                     : std::string(p::name(resource.pipeline->type));
       stages = std::to_string(resource.pipeline->stages);
     }
     rows.push_back({resource.name, spaceOf(input, resource), pipeline, stages, full, bytes, empty});
@@ -69,9 +70,11 @@ std::string resources(const KernelInput &input) {
 std::string derivations(const KernelInput &input) {
   std::vector<std::vector<std::string>> rows;
   for (const BarrierUse &use : input.barriers) {
-    std::string barrier = input.resourceName(use.resource) + "." + std::string(p::name(use.barrier));
+    std::string barrier =
+        input.resourceName(use.resource) + "." + std::string(p::name(use.barrier));
     auto row = [&](const p::Expected &expected, const char *unit) {
-      rows.push_back({barrier, valueOf(expected) + " " + unit, expected.derivation});
+      rows.push_back({barrier, valueOf(expected) + " " + unit + (expected.value == 1 ? "" : "s"),
+                      expected.derivation});
       if (!expected.uniform) {
         std::string list;
         for (int64_t value : expected.perCta)
@@ -79,9 +82,9 @@ std::string derivations(const KernelInput &input) {
         rows.push_back({"", "", list});
       }
     };
-    row(use.arrivals, "arrivals");
+    row(use.arrivals, "arrival");
     if (use.bytes)
-      row(*use.bytes, "bytes");
+      row(*use.bytes, "byte");
   }
   return rows.empty() ? "" : "  counts\n" + alignColumns(rows, "    ");
 }
@@ -104,8 +107,9 @@ std::string memory(const KernelInput &input, bool tmem) {
       remark += ", pinned";
     if (!item->aliasGroup.empty())
       remark += ", phase " + std::to_string(item->phase) + " of alias group " + item->aliasGroup;
-    std::string place = item->offset < 0 ? "no place" : std::to_string(item->offset) + ".." +
-                                                            std::to_string(item->offset + item->extent);
+    std::string place = item->offset < 0 ? "no place"
+                                         : std::to_string(item->offset) + ".." +
+                                               std::to_string(item->offset + item->extent);
     rows.push_back({place, item->name,
                     std::to_string(item->stages) + " x " + std::to_string(item->size), remark});
   }

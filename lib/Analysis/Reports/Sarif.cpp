@@ -51,9 +51,12 @@ Json location(const Place &place, const std::string &text = "", int id = -1) {
 
 const char *levelOf(Diagnostic::Severity severity) {
   switch (severity) {
-  case Diagnostic::Severity::Error: return "error";
-  case Diagnostic::Severity::Warning: return "warning";
-  default: return "note";
+  case Diagnostic::Severity::Error:
+    return "error";
+  case Diagnostic::Severity::Warning:
+    return "warning";
+  default:
+    return "note";
   }
 }
 
@@ -134,8 +137,9 @@ private:
     return nullptr;
   }
   bool told(const KernelInput &kernel) const {
-    return std::any_of(input.diagnostics.begin(), input.diagnostics.end(),
-                       [&](const Diagnostic &diagnostic) { return refutedAt(diagnostic) == &kernel; });
+    return std::any_of(
+        input.diagnostics.begin(), input.diagnostics.end(),
+        [&](const Diagnostic &diagnostic) { return refutedAt(diagnostic) == &kernel; });
   }
 
   void addRefutation(const KernelInput &kernel) {
@@ -166,15 +170,15 @@ private:
       for (const prover::WitnessStep &step : verdict.fault->steps) {
         ++order;
         if (step.agent == int(agent))
-          locations.push(Json::object()
-                             .set("executionOrder", order)
-                             .set("location", location(kernel.place(step.loc),
-                                                       step.text + (step.blocked ? " (blocked)" : ""))));
+          locations.push(
+              Json::object()
+                  .set("executionOrder", order)
+                  .set("location", location(kernel.place(step.loc),
+                                            step.text + (step.blocked ? " (blocked)" : ""))));
       }
       if (!locations.empty())
-        threads.push(Json::object()
-                         .set("id", verdict.agents[agent])
-                         .set("locations", std::move(locations)));
+        threads.push(
+            Json::object().set("id", verdict.agents[agent]).set("locations", std::move(locations)));
     }
     Json flows = Json::array();
     if (!threads.empty())

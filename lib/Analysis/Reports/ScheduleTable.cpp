@@ -80,12 +80,17 @@ private:
     }
     for (size_t i = 0; i <= loops; ++i) {
       bool only = loops == 0;
-      section(segments[i], only ? (depth ? "" : "body") : i == 0 ? "head" : i == loops ? "tail" : "between",
+      section(segments[i],
+              only         ? (depth ? "" : "body")
+              : i == 0     ? "head"
+              : i == loops ? "tail"
+                           : "between",
               depth);
       if (i == loops)
         break;
       Bodies inner(tasks, nullptr);
-      TableRow row{"loop", depth, true, std::vector<std::string>(tasks), std::vector<int>(tasks, -1)};
+      TableRow row{"loop", depth, true, std::vector<std::string>(tasks),
+                   std::vector<int>(tasks, -1)};
       for (size_t t = 0; t < tasks; ++t)
         if (i < own[t].size()) {
           const Step &loop = step(t, own[t][i]);
@@ -122,7 +127,8 @@ private:
       if (inside.empty())
         return;
       if (inside.size() == 1) {
-        out.push_back({std::string(indent, ' ') + head + ": " + inside[0].text, inside[0].resource});
+        out.push_back(
+            {std::string(indent, ' ') + head + ": " + inside[0].text, inside[0].resource});
         return;
       }
       out.push_back({std::string(indent, ' ') + head + ":", -1});
@@ -130,24 +136,30 @@ private:
         out.push_back({std::string(indent + 2, ' ') + line.text, line.resource});
     };
     switch (at.kind) {
-    case StepKind::Loop: return nested(loopText(input, at.loop), at.body);
-    case StepKind::Guard: return nested(guardText(at.guard), at.body);
-    case StepKind::Skippable: return nested("skippable", at.body);
+    case StepKind::Loop:
+      return nested(loopText(input, at.loop), at.body);
+    case StepKind::Guard:
+      return nested(guardText(at.guard), at.body);
+    case StepKind::Skippable:
+      return nested("skippable", at.body);
     case StepKind::When:
     case StepKind::Branch: {
       std::string key = at.condition.key.empty() ? "?" : at.condition.key;
       nested((at.condition.expected ? "when " : "when not ") + key, at.body);
       return nested("else", at.orelse);
     }
-    case StepKind::Event: break;
+    case StepKind::Event:
+      break;
     }
     const Event &event = at.event;
     switch (event.kind) {
     case EventKind::Access: // parts of work, shown by its label
     case EventKind::Fence:
     case EventKind::WarpSync:
-    case EventKind::TmemWait: return;
-    default: break;
+    case EventKind::TmemWait:
+      return;
+    default:
+      break;
     }
     std::string text(name(event.kind));
     if (event.resource >= 0)

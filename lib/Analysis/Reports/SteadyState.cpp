@@ -12,7 +12,7 @@ using namespace schedule;
 
 namespace {
 
-constexpr double fullShare = 0.995;  ///< rounding of issue costs is no lost rate
+constexpr double fullShare = 0.995; ///< rounding of issue costs is no lost rate
 constexpr int64_t maxStages = 64;
 constexpr int64_t maxEvents = 3000000; ///< of all graphs together that stage counts are tried on
 
@@ -121,8 +121,8 @@ private:
       state.rings.push_back(model);
       return;
     }
-    int64_t stride = *std::max_element(first.pipeline->interleave.begin(),
-                                       first.pipeline->interleave.end());
+    int64_t stride =
+        *std::max_element(first.pipeline->interleave.begin(), first.pipeline->interleave.end());
     stride = std::max<int64_t>(stride, 1);
     model.share = 0;
     for (int64_t stages = stride; stages <= maxStages && spent <= maxEvents; stages += stride) {
@@ -149,18 +149,16 @@ private:
   std::string waiter(const std::vector<int> &members) const {
     if (state.times.empty())
       return "";
-    std::map<int, int64_t> waited;
+    std::map<int, int64_t> waited; // also who never has to
     size_t base = size_t(state.shown - 1) * size_t(state.run.graph.nodes);
     for (const Interval &interval : state.run.intervals)
       if (interval.waiting && interval.label.starts_with("wait ") &&
           std::find(members.begin(), members.end(), interval.resource) != members.end())
-        waited[interval.track] += state.times[base + size_t(interval.to)] -
-                                  state.times[base + size_t(interval.from)];
-    auto most = std::max_element(waited.begin(), waited.end(), [](const auto &a, const auto &b) {
-      return a.second < b.second;
-    });
-    return most == waited.end() || most->second == 0 ? ""
-                                                     : state.run.tracks[size_t(most->first)].name;
+        waited[interval.track] +=
+            state.times[base + size_t(interval.to)] - state.times[base + size_t(interval.from)];
+    auto most = std::max_element(waited.begin(), waited.end(),
+                                 [](const auto &a, const auto &b) { return a.second < b.second; });
+    return most == waited.end() ? "" : state.run.tracks[size_t(most->first)].name;
   }
 
   const KernelInput &input;
@@ -179,11 +177,13 @@ static std::string stagesText(int64_t stages) {
   return std::to_string(stages) + (stages == 1 ? " stage" : " stages");
 }
 
-static std::string ringText(const KernelInput &input, const RingModel &ring) {
+static std::string ringText(const KernelInput &input, const SteadyState &state,
+                            const RingModel &ring) {
   std::string text = ring.waiter.empty() ? "" : ring.waiter + " waits on ";
   text += input.resourceName(ring.resource) + ": ";
   if (!ring.deadlockFree)
-    return text + "no stage count up to " + std::to_string(maxStages) + " avoids a deadlock";
+    return text + "no number of its stages alone (up to " + std::to_string(maxStages) +
+           ") avoids the deadlock";
   // The last three that lead to the full rate say enough.
   size_t from = ring.rates.size() > 3 ? ring.rates.size() - 3 : 0;
   for (size_t i = from; i < ring.rates.size(); ++i) {
@@ -197,11 +197,14 @@ static std::string ringText(const KernelInput &input, const RingModel &ring) {
   if (ring.share > 0 && ring.share < fullShare)
     text += ": " + formatPercent(ring.share);
   if (ring.share == 0 && ring.declared < *ring.deadlockFree)
-    text += ": deadlock, needs " + std::to_string(*ring.deadlockFree);
+    text += ": deadlock" +
+            (state.run.symbolic ? " with " + std::to_string(state.run.trips) + " iterations"
+                                : std::string()) +
+            ", needs " + std::to_string(*ring.deadlockFree);
   return text + ")";
 }
 
-std::string formatModel(const KernelInput &input, const SteadyState &state) {
+std::string formatModel(const KernelInput &input, const SteadyState &state, bool brief) {
   const std::string prefix = "  model: ";
   if (!state.problem.empty())
     return prefix + "none: " + state.problem + "\n";
@@ -214,7 +217,10 @@ std::string formatModel(const KernelInput &input, const SteadyState &state) {
            (list.empty() ? "the order of the tasks" : list) + "\n";
   } else {
     const EngineLoad &busiest = state.engines.front();
-    text = prefix + (busiest.share >= 0.9 ? busiest.engine + "-bound, " : "latency-bound, " + busiest.engine + " ") +
+    std::string unit = busiest.engine;
+    std::replace(unit.begin(), unit.end(), ' ', '-');
+    text = prefix +
+           (busiest.share >= 0.9 ? unit + "-bound, " : "latency-bound, " + busiest.engine + " ") +
            formatPercent(std::min(busiest.share, 1.0)) +
            (busiest.share >= 0.9 ? " of peak; " : " busy; ");
     std::string tracks;
@@ -222,11 +228,14 @@ std::string formatModel(const KernelInput &input, const SteadyState &state) {
       tracks += (tracks.empty() ? "" : ", ") + track;
     text += list.empty() ? "critical: " + tracks : "critical ring " + list + " (" + tracks + ")";
     text += "; " + std::to_string(int64_t(state.cycles + 0.5)) + " cycles per " +
-            (state.run.persistent ? "tile" : "launch") + " of " + std::to_string(state.run.trips) +
-            " iterations by the table of " + state.chip + "\n";
+            (state.run.persistent ? "tile" : "launch") +
+            (state.run.symbolic ? " of " + std::to_string(state.run.trips) + " iterations" : "") +
+            " by the table of " + state.chip + "\n";
   }
+  if (brief)
+    return text;
   for (const RingModel &ring : state.rings)
-    text += prefix + ringText(input, ring) + "\n";
+    text += prefix + ringText(input, state, ring) + "\n";
   if (!state.run.ignored.empty()) {
     text += prefix + "leaves out ";
     for (size_t i = 0; i < state.run.ignored.size(); ++i)

@@ -15,23 +15,34 @@ std::string_view verdictWord(const std::optional<Verdict> &verdict) {
   if (!verdict)
     return "not_run";
   switch (verdict->kind) {
-  case Verdict::Kind::Proven: return "proven";
-  case Verdict::Kind::ProvenUpTo: return "proven_up_to";
-  case Verdict::Kind::Refuted: return "refuted";
-  case Verdict::Kind::Unknown: return "unknown";
+  case Verdict::Kind::Proven:
+    return "proven";
+  case Verdict::Kind::ProvenUpTo:
+    return "proven_up_to";
+  case Verdict::Kind::Refuted:
+    return "refuted";
+  case Verdict::Kind::Unknown:
+    return "unknown";
   }
   return "unknown";
 }
 
 std::string_view faultWord(FaultKind kind) {
   switch (kind) {
-  case FaultKind::Deadlock: return "deadlock";
-  case FaultKind::Race: return "race";
-  case FaultKind::Overrun: return "overrun";
-  case FaultKind::Bytes: return "bytes";
-  case FaultKind::Exit: return "exit";
-  case FaultKind::Pdl: return "pdl";
-  case FaultKind::Imbalance: return "imbalance";
+  case FaultKind::Deadlock:
+    return "deadlock";
+  case FaultKind::Race:
+    return "race";
+  case FaultKind::Overrun:
+    return "overrun";
+  case FaultKind::Bytes:
+    return "bytes";
+  case FaultKind::Exit:
+    return "exit";
+  case FaultKind::Pdl:
+    return "pdl";
+  case FaultKind::Imbalance:
+    return "imbalance";
   }
   return "unknown";
 }
@@ -66,8 +77,6 @@ std::string verdictLine(const KernelInput &input) {
   case Verdict::Kind::Proven: {
     text += "proven" + (symbols.empty() ? "" : " for every " + symbols) + waived +
             ": no deadlock, no race, no overrun, clean exit";
-    if (!verdict.assumptions.empty())
-      text += ", assuming " + joined(verdict.assumptions);
     break;
   }
   case Verdict::Kind::ProvenUpTo:
@@ -112,7 +121,7 @@ static int64_t countBarriers(const MemoryMap &memory) {
   return count;
 }
 
-std::string formatSummary(const KernelInput &input, const SteadyState *model) {
+std::string formatSummary(const KernelInput &input, const SteadyState *model, bool brief) {
   const auto &tasks = input.kernel.tasks;
   int64_t taskWarps = 0;
   for (const auto &task : tasks)
@@ -125,7 +134,8 @@ std::string formatSummary(const KernelInput &input, const SteadyState *model) {
   text += ", warps " + std::to_string(launch);
   std::string registers;
   for (int64_t count : input.warps.registers)
-    if (count && ("/" + registers + "/").find("/" + std::to_string(count) + "/") == std::string::npos)
+    if (count &&
+        ("/" + registers + "/").find("/" + std::to_string(count) + "/") == std::string::npos)
       registers += (registers.empty() ? "" : "/") + std::to_string(count);
   if (!registers.empty())
     text += ", registers " + registers;
@@ -136,6 +146,9 @@ std::string formatSummary(const KernelInput &input, const SteadyState *model) {
             std::to_string(memory.tmemLimit) + " columns";
   int64_t barriers = countBarriers(memory);
   text += ", " + std::to_string(barriers) + (barriers == 1 ? " barrier\n" : " barriers\n");
+  if (input.verdict)
+    for (const std::string &assumption : input.verdict->assumptions)
+      text += "  assumed: " + assumption + "\n";
   for (const std::string &waiver : input.waived)
     text += "  waived: " + waiver + "\n";
   if (input.usage) {
@@ -145,7 +158,7 @@ std::string formatSummary(const KernelInput &input, const SteadyState *model) {
             std::to_string(usage.spillLoads) + " bytes spill loads\n";
   }
   if (model)
-    text += formatModel(input, *model);
+    text += formatModel(input, *model, brief);
   return text;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// A counter-example as a timeline: one column per task, a step per row, * where a task is blocked.
+// A counter-example as a timeline: one column per task, * where a task is blocked.
 #include "ts/Analysis/Reports/Text.h"
 
 #include <algorithm>
@@ -26,16 +26,17 @@ Timeline timelineOf(const Verdict &verdict, size_t limit) {
     if (step.agent < 0 || size_t(step.agent) >= column.size())
       continue;
     size_t at = size_t(column[size_t(step.agent)]);
-    // Blocked tasks stay blocked: they share a row.
-    bool joins = step.blocked && !timeline.rows.empty() && timeline.rows.back().blocked &&
-                 timeline.rows.back().cells[at] == ".";
+    // Steps of different tasks share a row as long as they come one after the other.
+    bool joins = !timeline.rows.empty();
+    for (size_t i = at; joins && i < timeline.columns.size(); ++i)
+      joins = timeline.rows.back().cells[i] == ".";
     if (!joins) {
       Timeline::Row row;
       row.step = std::to_string(timeline.rows.size());
       row.cells.assign(timeline.columns.size(), ".");
-      row.blocked = step.blocked;
       timeline.rows.push_back(std::move(row));
     }
+    timeline.rows.back().blocked |= step.blocked;
     timeline.rows.back().cells[at] = step.text + (step.blocked ? " *" : "");
   }
   size_t count = timeline.rows.size();
@@ -94,11 +95,10 @@ std::string formatTimeline(const KernelInput &input, size_t limit) {
     text += "  '" + agentName(verdict, blocked.agent) + "' waits for " + blocked.waitsFor +
             at(blocked.loc) + "\n";
     if (!blocked.waker.empty())
-      text += "    '" + agentName(verdict, blocked.wakerAgent) + "': " + blocked.waker +
-              at(blocked.wakerLoc) + "\n";
+      text += "    " + blocked.waker + at(blocked.wakerLoc) + "\n";
   }
   for (const prover::AccessSite &site : fault.sites)
-    text += "  '" + agentName(verdict, site.agent) + "': " + site.text + at(site.loc) + "\n";
+    text += "  " + site.text + at(site.loc) + "\n";
   if (std::string help = helpLine(fault); !help.empty())
     text += "help: " + help + "\n";
   return text;

@@ -10,8 +10,8 @@ using namespace schedule;
 namespace p = protocol;
 
 std::string_view name(Unit unit) {
-  static constexpr std::string_view names[] = {"threads",   "tensor core", "tma load",
-                                               "tma store", "cp.async",    "cluster launch control"};
+  static constexpr std::string_view names[] = {
+      "threads", "tensor core", "tma load", "tma store", "cp.async", "cluster launch control"};
   return names[size_t(unit)];
 }
 
@@ -20,12 +20,12 @@ namespace {
 /// What the accesses of one step amount to.
 struct Moved {
   p::EngineSet engines = 0;
-  bool writesStage = false;   ///< something in shared or tensor memory
+  bool writesStage = false; ///< something in shared or tensor memory
   bool readsGlobal = false;
-  int64_t smem = 0;           ///< bytes
+  int64_t smem = 0; ///< bytes
   int64_t columns = 0;
-  int64_t operands = 0;       ///< bytes that a matrix instruction reads from shared memory
-  bool exact = true;          ///< all parts of stages are known
+  int64_t operands = 0; ///< bytes that a matrix instruction reads from shared memory
+  bool exact = true;    ///< all parts of stages are known
 };
 
 Moved sum(const KernelInput &input, const std::vector<Access> &accesses) {
@@ -95,13 +95,14 @@ std::vector<Job> jobsOf(const KernelInput &input, const Latencies &latencies, co
                     load ? latencies.tmaLatency : latencies.tmaStore});
   }
   if (moved.engines & p::EngineCpAsync)
-    jobs.push_back({Unit::CpAsync, cycles(double(moved.smem), latencies.tmaBytes),
-                    latencies.cpAsyncLatency});
+    jobs.push_back(
+        {Unit::CpAsync, cycles(double(moved.smem), latencies.tmaBytes), latencies.cpAsyncLatency});
   if (moved.engines & p::EngineClc)
     jobs.push_back({Unit::Scheduler, latencies.issue, latencies.clcLatency});
   if (moved.engines & (p::EngineTmemLoad | p::EngineTmemStore))
     jobs.push_back({Unit::Threads,
-                    latencies.tmemLatency + cycles(double(moved.columns), latencies.tmemColumns), 0});
+                    latencies.tmemLatency + cycles(double(moved.columns), latencies.tmemColumns),
+                    0});
   if (moved.engines & p::EngineGeneric) {
     // Loads and stores of global memory go through the same port as bulk copies.
     int64_t time = moved.smem ? cycles(double(moved.smem), latencies.smemBytes) : 0;

@@ -104,7 +104,7 @@ struct Note {
 struct Diagnostic {
   enum class Severity : uint8_t { Note, Remark, Warning, Error };
   Severity severity = Severity::Error;
-  unsigned check = 0; ///< 301 for [TS301], 0 for none
+  unsigned check = 0;  ///< 301 for [TS301], 0 for none
   std::string message; ///< without the id
   Place place;
   std::vector<Note> notes;

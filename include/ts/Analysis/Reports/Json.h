@@ -46,6 +46,9 @@ private:
   std::variant<std::monostate, bool, int64_t, double, std::string, Array, Object> value;
 };
 
+/// The text with U+FFFD for bytes that are not UTF-8: source locations may hold anything.
+std::string validUtf8(std::string_view text);
+
 /// Quoted and escaped; bytes that are not UTF-8 become U+FFFD.
 std::string quoteJson(std::string_view text);
 

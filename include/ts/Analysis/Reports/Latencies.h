@@ -13,11 +13,11 @@ namespace ts::reports {
 /// In SM clock cycles, and bytes per SM clock cycle.
 struct Latencies {
   std::string_view chip;
-  int64_t issue;         ///< any operation of a task
-  int64_t arrive;        ///< from an arrival to the waiter going on
-  int64_t tmaLatency;    ///< from the issue of a bulk load to its first bytes in shared memory
-  int64_t tmaStore;      ///< from the issue of a bulk store until its source was read
-  int64_t tmaBytes;      ///< per cycle
+  int64_t issue;      ///< any operation of a task
+  int64_t arrive;     ///< from an arrival to the waiter going on
+  int64_t tmaLatency; ///< from the issue of a bulk load to its first bytes in shared memory
+  int64_t tmaStore;   ///< from the issue of a bulk store until its source was read
+  int64_t tmaBytes;   ///< per cycle
   int64_t cpAsyncLatency;
   int64_t matrixRate;    ///< multiply-adds x operand bytes per cycle, dense
   int64_t matrixLatency; ///< from the last issue to the result

@@ -33,8 +33,9 @@ struct Elaboration {
   EventGraph graph;    ///< tags: a resource, or -2 - track; -1 for neither
   std::vector<Track> tracks;
   std::vector<Interval> intervals;
-  int64_t trips = 0;        ///< iterations that stand for a trip count that is not constant
-  bool persistent = false;  ///< one period is a tile; otherwise the whole kernel, back to back
+  int64_t trips = 0;          ///< iterations that stand for a trip count that is not constant
+  bool symbolic = false;      ///< there is such a trip count
+  bool persistent = false;    ///< one period is a tile; otherwise the whole kernel, back to back
   std::vector<int64_t> slots; ///< stage uses per period, by resource; 0: no ring
   std::vector<int64_t> busy;  ///< cycles per period, by track
   std::vector<std::string> ignored; ///< what the model leaves out, one clause each
@@ -56,7 +57,7 @@ struct RingModel {
   std::optional<int64_t> deadlockFree, fullRate; ///< smallest stage counts
   double share = 1;                              ///< of the full rate, with the declared stages
   std::vector<StageRate> rates;                  ///< for rising stage counts, up to the full rate
-  std::string waiter; ///< task that spends the most time waiting for it
+  std::string waiter;                            ///< task that spends the most time waiting for it
 };
 
 struct EngineLoad {
@@ -82,8 +83,8 @@ struct SteadyState {
 
 SteadyState modelSteadyState(const KernelInput &input);
 
-/// "model: tensor core 97 % busy, ...", one or more lines.
-std::string formatModel(const KernelInput &input, const SteadyState &state);
+/// "model: tensor-core-bound, 97 % of peak; ...", and a line per ring unless `brief`.
+std::string formatModel(const KernelInput &input, const SteadyState &state, bool brief = false);
 
 } // namespace ts::reports
 

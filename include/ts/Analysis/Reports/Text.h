@@ -21,7 +21,8 @@ std::string verdictLine(const KernelInput &input);
 std::string helpLine(const prover::Fault &fault);
 
 /// verdictLine, then tasks, warps, registers and memory, then the model; ends with a newline.
-std::string formatSummary(const KernelInput &input, const SteadyState *model = nullptr);
+std::string formatSummary(const KernelInput &input, const SteadyState *model = nullptr,
+                          bool brief = false);
 
 //--- Schedule table -----------------------------------------------------------------------------
 
