@@ -39,7 +39,20 @@ Sample twoProducers(int64_t count) {
   return m.finish();
 }
 
-/// c14: two warps that both arm.
+/// c14: two warps that both commit.
+Sample twoWarpsOfThreads(int64_t count) {
+  Maker m("two-warps-of-threads");
+  m.sample.choice.args["n"] = 2;
+  int r = m.ring(PipelineType::AsyncAsync, 1);
+  m.spec(r).producerCount = count;
+  m.task("p", 2);
+  m.loop(n(), [&] { m.acquireProduceCommit(r); });
+  m.task("c");
+  m.loop(n(), [&] { m.waitConsumeRelease(r); });
+  return m.finish();
+}
+
+/// Likewise two that arm, each its share of the bytes.
 Sample twoWarps(std::optional<int64_t> count, int64_t bytes = 64) {
   Maker m("two-warps");
   m.sample.choice.args["n"] = 2;
@@ -371,7 +384,9 @@ std::vector<Case> knownCases() {
   };
   add("c1 two producers, count of one", "overrun", twoProducers(32));
   add("c15 two producers, count of both", "safe", twoProducers(64));
-  add("c14 two arming warps, count 1", "overrun", twoWarps(1));
+  add("c14 two warps, count of one", "overrun", twoWarpsOfThreads(32));
+  add("c14 two warps, count of both", "safe", twoWarpsOfThreads(64));
+  add("c14 two arming warps, count 1", "bytes", twoWarps(1));
   add("c14b two arming warps, count 2", "safe", twoWarps({}));
   add("c2 wait-only consumer, one stage", "overrun", waitOnly(1, 2, false));
   add("c2b wait-only consumer, N = 1", "safe", waitOnly(1, 1, false));

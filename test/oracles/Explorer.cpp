@@ -219,6 +219,8 @@ bool Explorer::apply(const Word *from, Step step) {
         return false;
       }
       hint = Word(hint | 1 << op.hint);
+    } else {
+      hint = Word(hint & ~(1 << op.hint));
     }
     break;
   }

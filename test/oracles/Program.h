@@ -94,6 +94,8 @@ struct Program {
   std::string unsupported;
   /// Roles of some ring use different numbers of slots.
   bool imbalanced = false;
+  /// A try is followed by the blocking op of another slot.
+  bool strayTry = false;
 };
 
 //--- Verdicts -----------------------------------------------------------------------------------

@@ -311,8 +311,11 @@ void Rings::arm(Writer &writer, int resource, int64_t slot) {
     return;
   if ((s.producerSignal & SignalTaskWarpLeader) && writer.warp != 0)
     return;
+  // Every arming warp arms its share.
+  int64_t armers = s.producerCount && !(s.producerSignal & SignalTaskWarpLeader) ? *s.producerCount
+                                                                                 : ring.armers;
   arrive(writer, resource, true, slot, {writer.cta}, 1,
-         s.numBytes.value_or(0) / std::max<int64_t>(ring.armers, 1));
+         s.numBytes.value_or(0) / std::max<int64_t>(armers, 1));
 }
 
 void Rings::commit(Writer &writer, int resource, int64_t slot) {
@@ -396,7 +399,10 @@ void Rings::perform(Writer &writer, int resource, Op op) {
       wait.barrier = producer ? emptyBarrier(resource, writer.cta, slot)
                               : fullBarrier(resource, writer.cta, slot);
       wait.gen = slot / s.stages - (producer ? 1 : 0);
-      wait.hint = cursor.hint;
+      // A hint about a stage that has been left since says nothing about this one.
+      wait.hint = tries || cursor.tried == slot ? cursor.hint : -1;
+      program.strayTry |= !tries && cursor.tried >= 0 && cursor.tried != slot;
+      cursor.tried = tries ? slot : -1;
       add(writer, wait);
     }
     if (tries)
@@ -406,18 +412,10 @@ void Rings::perform(Writer &writer, int resource, Op op) {
   } else {
     // The compiler waits for the cp.async of a stage before a thread says that it is full.
     if (op == Op::Commit && sideKind(s.type, Side::Producer) == SideKind::Async && !s.asyncLoad) {
-      Micro group;
-      group.kind = OpKind::GroupCommit;
-      group.key = GroupCpAsync;
-      add(writer, group);
-      group.kind = OpKind::GroupWait;
-      group.count = 0;
-      add(writer, group);
+      add(writer, {OpKind::GroupCommit, -1, 0, 0, 0, -1, GroupCpAsync, {}, {}});
+      add(writer, {OpKind::GroupWait, -1, 0, 0, 0, -1, GroupCpAsync, {}, {}});
     }
-    Micro close;
-    close.kind = OpKind::Close;
-    close.key = heldKey(resource, side(op));
-    add(writer, close);
+    add(writer, {OpKind::Close, -1, 0, 0, 0, -1, heldKey(resource, side(op)), {}, {}});
     (op == Op::Commit ? commit(writer, resource, slot) : release(writer, resource, slot));
   }
   int64_t &count = ring.reached[int(op)];
@@ -429,6 +427,8 @@ void Rings::perform(Writer &writer, int resource, Op op) {
 }
 
 void Rings::drain(Writer &writer) {
+  // Bulk stores may still read our memory.
+  add(writer, {OpKind::GroupWait, -1, 0, 0, 0, -1, GroupBulk, {}, {}});
   for (auto &[key, cursor] : writer.cursors) {
     const Ring &ring = rings[size_t(key.resource)];
     const PipelineSpec &s = *ring.spec;

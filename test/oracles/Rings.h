@@ -16,6 +16,7 @@ struct Cursor {
   bool opens = false, closes = false, split = false, probes = false;
   int64_t open = 0, close = 0, opened = 0;
   int hint = -1;
+  int64_t tried = -1; ///< slot that the hint speaks of
 };
 
 struct RingKey {

@@ -80,7 +80,9 @@ std::optional<Choice> witnessOf(const Sample &sample, const ts::prover::Fault &f
   if (!known.skipped.empty())
     choice.skipped.assign(size_t(std::max<int64_t>(choice.tiles, 1)), false);
   for (const ts::prover::Choice &c : fault.choices) {
-    if (c.value > 8 || c.name.compare(0, tilesOf.size(), tilesOf) == 0)
+    if (c.value > 24)
+      return {};
+    if (c.name.compare(0, tilesOf.size(), tilesOf) == 0)
       continue;
     size_t at = size_t(std::max<int64_t>(c.tile, 0));
     auto put = [&](auto &list, auto value) {
@@ -192,6 +194,12 @@ public:
     for (const Choice &choice : choices) {
       Program program = unroll(sample.kernel, sample.places, choice);
       Verdict truth = explore(program, options.maxStates);
+      if (program.strayTry) {
+        c.prover = "any";
+        c.why = "a try before another slot's blocking op (check 105)";
+        c.result = Comparison::Skipped;
+        return c;
+      }
       // Two rules broken at once: either may be named, as long as it really happens.
       if (verdict.kind == V::Refuted && truth.has(Kind::Bytes) && c.prover != "bytes")
         truth = explore(program, options.maxStates, true);
