@@ -22,6 +22,10 @@ void mlir::ts::buildTSVerifyPipeline(OpPassManager &pm, const TSLowerOptions &op
   // Structure first: the protocol checks speak of schedules whose brackets are in order.
   gpuPm.addPass(createTSVerifyStructure({options.verify}));
   gpuPm.addPass(createTSVerifyProtocol({options.verify}));
+  // Last: the proof relies on counts and brackets being right.
+  TSProveOptions prove;
+  prove.severity = options.verify;
+  gpuPm.addPass(createTSProve(prove));
 }
 
 void mlir::ts::buildTSLowerPipeline(OpPassManager &pm, const TSLowerOptions &options) {
