@@ -310,7 +310,10 @@ void Machine::decide(State &state, const Decision &decision, bool value) const {
   bool lagging = false;
   for (size_t a = 0; a < program.agents.size(); ++a) {
     const Agent &agent = program.agents[a];
-    for (const LoopInfo &info : agent.loops) {
+    if (state.status[a] == Status::Done)
+      continue;
+    for (int loop = loopAt[a][size_t(state.pc[a])]; loop >= 0; loop = loopParent[a][size_t(loop)]) {
+      const LoopInfo &info = agent.loops[size_t(loop)];
       Frame &frame = state.frames[size_t(agent.frameBase + info.depth)];
       if (info.symbol != trip.symbol || frame.total >= 0 || frame.trip != trip.serial)
         continue;
