@@ -89,12 +89,10 @@ public:
     b.createBlock(&loop.getAfter());
     scf::YieldOp::create(b, loc);
   }
-  void arrive(Value barrier) {
-    NVVM::MBarrierArriveOp::create(b, loc, Type(), barrier, Value());
-  }
+  void arrive(Value barrier) { NVVM::MBarrierArriveOp::create(b, loc, Type(), barrier, Value()); }
   void arriveExpectTx(Value barrier, Value bytes) {
-    NVVM::MBarrierArriveExpectTxOp::create(b, loc, Type(), barrier, bytes,
-                                           NVVM::MemScopeKind::CTA, false, Value());
+    NVVM::MBarrierArriveExpectTxOp::create(b, loc, Type(), barrier, bytes, NVVM::MemScopeKind::CTA,
+                                           false, Value());
   }
   void syncWarp() { NVVM::SyncWarpOp::create(b, loc, i32(-1)); }
   void syncCta() { NVVM::BarrierOp::create(b, loc); }

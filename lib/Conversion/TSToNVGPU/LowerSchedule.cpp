@@ -29,13 +29,13 @@ static LogicalResult unrollLoops(OpBuilder &b, Operation *root) {
     int64_t factor = cast<IntegerAttr>(loop->removeAttr(kUnrollAttr)).getInt();
     if (factor == 1)
       continue;
-    // The upstream utility counts the trips without a sign; an upper bound below the lower one is no
-    // trip here.
+    // The upstream utility counts the trips without a sign; an upper bound below the lower one is
+    // no trip here.
     if (!matchPattern(loop.getUpperBound(), m_Constant()) ||
         !matchPattern(loop.getLowerBound(), m_Constant())) {
       b.setInsertionPoint(loop);
-      loop.setUpperBound(arith::MaxSIOp::create(b, loop.getLoc(), loop.getUpperBound(),
-                                                loop.getLowerBound()));
+      loop.setUpperBound(
+          arith::MaxSIOp::create(b, loop.getLoc(), loop.getUpperBound(), loop.getLowerBound()));
     }
     if (failed(loopUnrollByFactor(loop, factor)))
       return loop.emitError("[TS404] cannot unroll this loop by ") << factor;

@@ -89,8 +89,8 @@ void KernelLowering::makeFunction() {
       plain(arg.getType());
     }
   }
-  func = gpu::GPUFuncOp::create(b, kernel.getLoc(), kernel.getSymName(),
-                                b.getFunctionType(types, {}));
+  func =
+      gpu::GPUFuncOp::create(b, kernel.getLoc(), kernel.getSymName(), b.getFunctionType(types, {}));
   func->setAttr(gpu::GPUDialect::getKernelFuncAttrName(), b.getUnitAttr());
   // gpu.func refuses grid constants; ts-finalize-kernels marks these later.
   func->setAttr(kTensorMapArgsAttr, b.getDenseI64ArrayAttr(mapArgs));
@@ -236,8 +236,8 @@ void KernelLowering::identifyThread(Emitter &e) {
   values.thread = NVVM::ThreadIdXOp::create(b, e.loc, b.getI32Type());
   Value warp = arith::ShRUIOp::create(b, e.loc, values.thread, e.i32(5));
   // Through lane 0, so that the compiler knows it to be uniform in the warp.
-  values.warp = NVVM::ShflOp::create(b, e.loc, b.getI32Type(), e.i32(-1), warp, e.i32(0),
-                                     e.i32(31), NVVM::ShflKind::idx, UnitAttr());
+  values.warp = NVVM::ShflOp::create(b, e.loc, b.getI32Type(), e.i32(-1), warp, e.i32(0), e.i32(31),
+                                     NVVM::ShflKind::idx, UnitAttr());
   values.lane = e.bitAnd(values.thread, e.i32(31));
   auto space = gpu::AddressSpaceAttr::get(b.getContext(), gpu::AddressSpace::Workgroup);
   auto bytes = MemRefType::get({ShapedType::kDynamic}, b.getI8Type(), AffineMap(), space);
@@ -317,8 +317,8 @@ LogicalResult KernelLowering::dispatchTasks(Emitter &e, ArrayRef<TaskOp> list) {
     Emitter at(b, task.getLoc());
     Value first = at.i32(task.getFirstWarp());
     // One unsigned comparison: warp - first < count.
-    Value inside = at.cmp(arith::CmpIPredicate::ult, at.sub(values.warp, first),
-                          at.i32(task.getNumWarps()));
+    Value inside =
+        at.cmp(arith::CmpIPredicate::ult, at.sub(values.warp, first), at.i32(task.getNumWarps()));
     LogicalResult result = success();
     at.guarded(inside, [&] {
       passBatons(at, task);
@@ -393,8 +393,7 @@ void KernelLowering::finish(Emitter &e) {
     e.guarded(e.eq(values.warp, e.i32(0)), [&] {
       auto tmem = LLVM::LLVMPointerType::get(b.getContext(), 6);
       Value address = LLVM::IntToPtrOp::create(b, e.loc, tmem, values.tmemBase);
-      NVVM::Tcgen05DeallocOp::create(b, e.loc, address,
-                                     e.i32(intAttr(kernel, kTmemColumnsAttr)));
+      NVVM::Tcgen05DeallocOp::create(b, e.loc, address, e.i32(intAttr(kernel, kTmemColumnsAttr)));
     });
   }
   gpu::ReturnOp::create(b, e.loc);

@@ -175,8 +175,7 @@ bool TaskLowering::needsWarp(Operation &op) {
         bool needs = nested->hasTrait<WarpCollective>() || isa<TakeOp, PassOp>(nested);
         if (auto step = protocolStep(*nested))
           if (auto it = kernel.pipelines.find(step->first); it != kernel.pipelines.end()) {
-            proto::Action action =
-                proto::actionFor(it->second.spec, kernel.cluster, step->second);
+            proto::Action action = proto::actionFor(it->second.spec, kernel.cluster, step->second);
             needs |= llvm::is_contained(action.beforeArrive, proto::Fence::TcgenWaitSt);
           }
         return needs ? WalkResult::interrupt() : WalkResult::advance();
@@ -306,9 +305,9 @@ LogicalResult TaskLowering::arm(Operation &op, const LoweredPipeline &pipeline,
 LogicalResult TaskLowering::lowerStep(Operation &op, Value resource, proto::Op step) {
   auto found = kernel.pipelines.find(resource);
   if (found == kernel.pipelines.end())
-    return op.emitError("'")
-           << getResourceName(resource)
-           << "' has no pipeline, so there is nothing to " << std::string(proto::name(step));
+    return op.emitError("'") << getResourceName(resource)
+                             << "' has no pipeline, so there is nothing to "
+                             << std::string(proto::name(step));
   const LoweredPipeline &pipeline = found->second;
   SideState &side = sides.find(Key(resource, proto::sideOf(step)))->second;
   proto::Action action = proto::actionFor(pipeline.spec, kernel.cluster, step);
@@ -329,8 +328,8 @@ LogicalResult TaskLowering::lowerStep(Operation &op, Value resource, proto::Op s
         waits = waits ? e.bitAnd(mine, waits) : mine;
       e.guarded(waits, [&] { e.wait(barrier, parity); });
       // The rest of the warp may touch the stage as well.
-      bool wholeWarp = action.wait->who == proto::Executor::ElectedLanePerWarp ||
-                       task.getWarpsPerReplica() == 1;
+      bool wholeWarp =
+          action.wait->who == proto::Executor::ElectedLanePerWarp || task.getWarpsPerReplica() == 1;
       if (mine && wholeWarp) {
         e.syncWarp();
         diverged = false;
@@ -361,9 +360,8 @@ LogicalResult TaskLowering::lowerStep(Operation &op, Value resource, proto::Op s
       NVVM::CpAsyncMBarrierArriveOp::create(b, e.loc, barrier, /*noinc=*/true);
       break;
     case proto::ArrivalKind::TcgenCommit:
-      e.guarded(executes(arrive.who), [&] {
-        NVVM::Tcgen05CommitOp::create(b, e.loc, barrier, Value());
-      });
+      e.guarded(executes(arrive.who),
+                [&] { NVVM::Tcgen05CommitOp::create(b, e.loc, barrier, Value()); });
       break;
     case proto::ArrivalKind::RemoteArrive:
     case proto::ArrivalKind::TcgenCommitMulticast:
@@ -390,8 +388,8 @@ LogicalResult TaskLowering::lowerStep(Operation &op, Value resource, proto::Op s
   return success();
 }
 
-/// What may still be on its way when the schedule ends: an engine's or a peer's arrival at our empty
-/// barriers, and bulk stores that read our shared memory.
+/// What may still be on its way when the schedule ends: an engine's or a peer's arrival at our
+/// empty barriers, and bulk stores that read our shared memory.
 void TaskLowering::drain() {
   for (auto &[key, side] : sides) {
     auto &[resource, which] = key;
@@ -419,7 +417,6 @@ void TaskLowering::drain() {
     return;
   Emitter e(b, task.getLoc());
   Value mine = executes(proto::Executor::ElectedLanePerWarp);
-  e.guarded(mine,
-            [&] { NVVM::CpAsyncBulkWaitGroupOp::create(b, e.loc, 0, b.getUnitAttr()); });
+  e.guarded(mine, [&] { NVVM::CpAsyncBulkWaitGroupOp::create(b, e.loc, 0, b.getUnitAttr()); });
   diverged |= bool(mine);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Walks the ops of one task's schedule and dispatches them; batons, named and hand-written barriers.
+// Walks the ops of one task's schedule and dispatches them; batons, named and hand-written
+// barriers.
 #include "LowerScheduleTask.h"
 
 #include "ts/Dialect/TS/Transforms/Allocation.h"
@@ -11,7 +12,8 @@ using namespace mlir;
 using namespace mlir::ts;
 namespace proto = ::ts::protocol;
 
-/// True when nothing in the task needs more than one thread: then one elected thread runs all of it.
+/// True when nothing in the task needs more than one thread: then one elected thread runs all of
+/// it.
 bool TaskLowering::runsInOneThread() {
   if (task.getWarpsPerReplica() != 1)
     return false;
@@ -46,9 +48,9 @@ bool TaskLowering::runsInOneThread() {
 /// Arrives at a hardware barrier. The intrinsic, since nvvm.barrier.arrive becomes assembly that
 /// LLVM takes for non-convergent and duplicates.
 static void arriveNamed(Emitter &e, Value id, Value threads) {
-  LLVM::CallIntrinsicOp::create(
-      e.b, e.loc, e.b.getStringAttr("llvm.nvvm.barrier.cta.arrive.aligned.count"),
-      ValueRange{id, threads});
+  LLVM::CallIntrinsicOp::create(e.b, e.loc,
+                                e.b.getStringAttr("llvm.nvvm.barrier.cta.arrive.aligned.count"),
+                                ValueRange{id, threads});
 }
 static void syncNamed(Emitter &e, Value id, Value threads) {
   NVVM::BarrierOp::create(e.b, e.loc, Type(), id, threads, NVVM::BarrierReductionAttr(), Value());
@@ -61,9 +63,9 @@ LogicalResult TaskLowering::lowerBaton(Operation &op, BatonOp baton, bool take) 
   if (!ids || int64_t(ids.size()) != int64_t(baton.getHolders()))
     return op.emitError("baton '") << baton.getName() << "' has no named barriers assigned";
   if (int64_t(baton.getHolders()) != task.getReplicas())
-    return op.emitError("baton '") << baton.getName() << "' has " << baton.getHolders()
-                                   << " holders, but task '" << task.getName() << "' has "
-                                   << task.getReplicas() << " replicas";
+    return op.emitError("baton '")
+           << baton.getName() << "' has " << baton.getHolders() << " holders, but task '"
+           << task.getName() << "' has " << task.getReplicas() << " replicas";
   converge();
   Emitter e = at(op);
   Value who = replica;
@@ -81,8 +83,8 @@ LogicalResult TaskLowering::lowerBaton(Operation &op, BatonOp baton, bool take) 
 }
 
 LogicalResult TaskLowering::lowerNamedBarrier(Operation &op, NamedBarrierOp barrier) {
-  auto ids = barrier ? barrier->getAttrOfType<DenseI64ArrayAttr>(kBarrierIdsAttr)
-                     : DenseI64ArrayAttr();
+  auto ids =
+      barrier ? barrier->getAttrOfType<DenseI64ArrayAttr>(kBarrierIdsAttr) : DenseI64ArrayAttr();
   if (!ids || ids.empty())
     return op.emitError("takes the result of a ts.named_barrier");
   converge();

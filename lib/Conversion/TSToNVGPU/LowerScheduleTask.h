@@ -60,8 +60,7 @@ private:
   void fence(::ts::protocol::Fence fence);
   void drain();
   Value currentStage(Value resource, ::ts::protocol::Side side);
-  Value barrierAddress(const LoweredPipeline &pipeline, ::ts::protocol::Barrier which,
-                       Value stage);
+  Value barrierAddress(const LoweredPipeline &pipeline, ::ts::protocol::Barrier which, Value stage);
   /// Condition under which this thread is the one that acts; null: it is.
   Value executes(::ts::protocol::Executor who);
   /// Brings a warp together that an elected lane may have left behind.
@@ -69,8 +68,7 @@ private:
   bool needsWarp(Operation &op);
 
   //--- LowerScheduleWork.cpp
-  LogicalResult lowerWork(Operation &op, Value resource, Region &body,
-                          ::ts::protocol::Side side);
+  LogicalResult lowerWork(Operation &op, Value resource, Region &body, ::ts::protocol::Side side);
   Value stageView(Operation &op, ResourceOp resource, unsigned index, Value stage);
   LogicalResult lowerInfo(InfoOp op);
   Value inFlight(Operation &op);

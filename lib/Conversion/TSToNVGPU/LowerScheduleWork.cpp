@@ -25,11 +25,11 @@ Value TaskLowering::stageView(Operation &op, ResourceOp resource, unsigned index
   MemRefType type = alloc.getType();
   if (isTmem(type))
     return TmemViewOp::create(b, e.loc, type, e.add(kernel.tmemBase, position));
-  auto plain = MemRefType::get(
-      type.getShape(), type.getElementType(), type.getLayout(),
-      gpu::AddressSpaceAttr::get(b.getContext(), gpu::AddressSpace::Workgroup));
-  Value view = memref::ViewOp::create(b, e.loc, plain, kernel.smemBytes, e.toIndex(position),
-                                      ValueRange());
+  auto plain =
+      MemRefType::get(type.getShape(), type.getElementType(), type.getLayout(),
+                      gpu::AddressSpaceAttr::get(b.getContext(), gpu::AddressSpace::Workgroup));
+  Value view =
+      memref::ViewOp::create(b, e.loc, plain, kernel.smemBytes, e.toIndex(position), ValueRange());
   return memref::MemorySpaceCastOp::create(b, e.loc, type, view);
 }
 
@@ -206,8 +206,8 @@ FailureOr<Value> TaskLowering::copyBarrier(Operation &op) {
 /// task.
 LogicalResult TaskLowering::cloneElected(Operation &op) {
   bool matrix = isa<UmmaOp, TmemCopyOp>(op) && !ummaPerWarp;
-  Value mine = executes(matrix ? proto::Executor::OneThreadOfTask
-                               : proto::Executor::ElectedLanePerWarp);
+  Value mine =
+      executes(matrix ? proto::Executor::OneThreadOfTask : proto::Executor::ElectedLanePerWarp);
   auto load = dyn_cast<TmaLoadOp>(op);
   auto bulk = dyn_cast<BulkLoadOp>(op);
   Value barrier;

@@ -27,8 +27,8 @@ static std::string typeName(Type type) {
 }
 
 namespace {
-/// Whether a kernel argument is read and written, over all its uses through views, and the alignment
-/// in bytes that copies of several elements want.
+/// Whether a kernel argument is read and written, over all its uses through views, and the
+/// alignment in bytes that copies of several elements want.
 struct Uses {
   bool read = false, write = false;
   int64_t align = 1;
@@ -139,9 +139,8 @@ std::string mlir::ts::manifestOf(KernelOp kernel, int64_t threads) {
       if (!exprs[i].empty())
         entry["value"] = exprs[i];
       args.push_back(std::move(entry));
-      params.push_back(json::Object{{"kind", "value"},
-                                    {"type", type.isIndex() ? "i64" : typeName(type)},
-                                    {"value", name}});
+      params.push_back(json::Object{
+          {"kind", "value"}, {"type", type.isIndex() ? "i64" : typeName(type)}, {"value", name}});
     }
     if (kernel.getArgMins()[i])
       minTrips[name] = kernel.getArgMins()[i];

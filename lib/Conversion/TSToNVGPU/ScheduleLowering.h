@@ -6,9 +6,9 @@
 
 #include "Emit.h"
 
+#include "mlir/IR/IRMapping.h"
 #include "ts/Analysis/Protocol/Protocol.h"
 #include "ts/Dialect/TS/IR/TS.h"
-#include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/DenseSet.h"
 
 namespace mlir::ts {
@@ -23,14 +23,15 @@ struct LoweredPipeline {
 /// Values and tables of one kernel, made by its prologue.
 struct KernelValues {
   KernelOp kernel;
-  IRMapping mapping;      // kernel arguments and kernel-level values
-  Value smem;             // !llvm.ptr<3>, start of dynamic shared memory
-  Value smemBytes;        // the same as memref<?xi8, workgroup>
-  Value tmemBase;         // i32, none without tensor memory
+  IRMapping mapping;        // kernel arguments and kernel-level values
+  Value smem;               // !llvm.ptr<3>, start of dynamic shared memory
+  Value smemBytes;          // the same as memref<?xi8, workgroup>
+  Value tmemBase;           // i32, none without tensor memory
   Value thread, warp, lane; // i32, in the CTA; `warp` is warp-uniform
   llvm::DenseMap<Value, LoweredPipeline> pipelines;
   ::ts::protocol::ClusterSpec cluster;
-  llvm::DenseSet<Operation *> warned; // matrix operations whose loop may leave accumulators unwritten
+  llvm::DenseSet<Operation *>
+      warned; // matrix operations whose loop may leave accumulators unwritten
 };
 
 /// On the gpu.func and then llvm.func: numbers of the parameters that are tensor maps.
@@ -49,8 +50,8 @@ InFlightDiagnostic emitUnsupported(Operation *op);
 LogicalResult lowerTask(OpBuilder &b, KernelValues &values, TaskOp task);
 
 /// Condition under which the accumulators a TMEM resource's consumers read were ever written, for
-/// producers that overwrite in the first iteration of a loop whose trip count may be zero; null when
-/// they always are. `b` is where the kernel's arguments are visible.
+/// producers that overwrite in the first iteration of a loop whose trip count may be zero; null
+/// when they always are. `b` is where the kernel's arguments are visible.
 Value writtenCondition(OpBuilder &b, KernelValues &values, Value resource);
 
 /// The kernel's entry in the launch manifest, as JSON text (docs/manifest.schema.json).

@@ -51,7 +51,11 @@ gpu.module @m attributes {ts.chip = "sm_90a"} {
       }
       %t = ts.info thread : index
       ts.produce %s "copy" (%x) {
-        ts.cp_async %Z[%c0] to %x[%t], 16 : memref<4xi32>, memref<128xi32, #ts.smem>
+        %four = arith.constant 4 : index
+        %at = arith.muli %t, %four : index
+        ts.cp_async %Z[%c0] to %x[%at], 16 : memref<4xi32>, memref<128xi32, #ts.smem>
+        ts.cp_async_commit
+        ts.cp_async_wait 0
       }
     }
   }
