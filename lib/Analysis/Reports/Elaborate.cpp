@@ -258,18 +258,21 @@ void Elaborator::event(Agent &agent, const Step &step) {
     return waitGroup(agent, step, CpAsync);
   case EventKind::MbarrierArrive:
   case EventKind::MbarrierWait:
-    return ignore("hand-written mbarriers");
+    ignore("hand-written mbarriers");
+    break;
   case EventKind::ClusterSync:
-    return ignore("cluster barriers");
+    ignore("cluster barriers");
+    break;
   case EventKind::GridDepWait:
   case EventKind::GridDepLaunch:
-    return ignore("other grids");
+    ignore("other grids");
+    break;
   case EventKind::TmemWait:
   case EventKind::WarpSync:
   case EventKind::Fence:
-    operation(agent, step, "", latencies.issue);
-    return;
+    break;
   }
+  operation(agent, step, "", latencies.issue);
 }
 
 //--- Rings --------------------------------------------------------------------------------------

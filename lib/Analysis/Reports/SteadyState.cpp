@@ -232,9 +232,7 @@ std::string formatModel(const KernelInput &input, const SteadyState &state, bool
             (state.run.symbolic ? " of " + std::to_string(state.run.trips) + " iterations" : "") +
             " by the table of " + state.chip + "\n";
   }
-  if (brief)
-    return text;
-  for (const RingModel &ring : state.rings)
+  for (const RingModel &ring : brief ? std::vector<RingModel>() : state.rings)
     text += prefix + ringText(input, state, ring) + "\n";
   if (!state.run.ignored.empty()) {
     text += prefix + "leaves out ";
