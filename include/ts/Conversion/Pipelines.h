@@ -13,6 +13,10 @@ struct TSLowerOptions : public PassPipelineOptions<TSLowerOptions> {
       *this, "verify",
       llvm::cl::desc("what ts-verify does with its findings: error, warn or off"),
       llvm::cl::init("error")};
+  PassOptions::Option<bool> prove{
+      *this, "prove",
+      llvm::cl::desc("end ts-verify with ts-prove; off for callers that prove by themselves"),
+      llvm::cl::init(true)};
 };
 
 /// `ts-verify`: all checks; changes nothing.

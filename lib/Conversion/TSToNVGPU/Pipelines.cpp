@@ -23,6 +23,8 @@ void mlir::ts::buildTSVerifyPipeline(OpPassManager &pm, const TSLowerOptions &op
   gpuPm.addPass(createTSVerifyStructure({options.verify}));
   gpuPm.addPass(createTSVerifyProtocol({options.verify}));
   // Last: the proof relies on counts and brackets being right.
+  if (!options.prove)
+    return;
   TSProveOptions prove;
   prove.severity = options.verify;
   gpuPm.addPass(createTSProve(prove));
