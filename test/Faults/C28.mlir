@@ -266,3 +266,56 @@ gpu.module @m attributes {ts.chip = "sm_90a"} {
     }
   }
 }
+
+// -----
+
+// With a promised count, the condition around the last release always holds.
+// OUT: at_least_one: proven for every k >= 1: no deadlock, no race, no overrun, clean exit
+!map = !ts.tensor_map<?x?xbf16, box = 64x64, swizzle = 128>
+!tile = memref<64x64xbf16, #ts.smem<128>>
+!acc = !ts.wgmma<64x64xf32>
+gpu.module @m attributes {ts.chip = "sm_90a"} {
+  ts.kernel @at_least_one(%A: !map, %B: !map, %k: index min 1) warps(8) {
+    %c0 = arith.constant 0 : index
+    %g = ts.resource "g" gmem
+    %ab = ts.resource "ab" smem(a: !tile, b: !tile) pipeline(tma_async, stages = 4, advance_on_wait)
+    %d = ts.resource "d" gmem
+    ts.depends %ab on %g
+    ts.depends %d on %ab
+    ts.task "load" warps(4, 1) reads(%g) writes(%ab) {
+      ts.consume %g "coords" {
+      }
+      ts.for %i = %c0 to %k {
+        ts.acquire %ab
+        ts.produce %ab "load" (%a, %b) {
+          ts.tma_load %A[%c0, %c0] to %a : !map, !tile
+          ts.tma_load %B[%c0, %c0] to %b : !map, !tile
+        }
+        ts.commit %ab
+      }
+    }
+    ts.task "mma" warps(0, 4) reads(%ab) writes(%d) {
+      %some = arith.cmpi sgt, %k, %c0 : index
+      %zero = ts.wgmma_zero : !acc
+      %sum = ts.for %i = %c0 to %k iter(%c = %zero : !acc) {
+        ts.wait %ab
+        %a, %b = ts.consume %ab "operands" (%va, %vb) -> !tile, !tile {
+          ts.yield %va, %vb : !tile, !tile
+        }
+        %issued = ts.wgmma %a, %b, %c : !tile, !tile, !acc
+        ts.wgmma_commit
+        %next = ts.wgmma_wait 1, %issued : !acc -> !acc
+        ts.guard not_first {
+          ts.release %ab
+        }
+        ts.yield %next : !acc
+      }
+      %f = ts.wgmma_wait 0, %sum : !acc -> !ts.fragment<64x64xf32>
+      ts.when %some is true {
+        ts.release %ab
+      }
+      ts.produce %d "nothing" aux {
+      }
+    }
+  }
+}

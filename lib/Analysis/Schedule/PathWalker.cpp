@@ -101,15 +101,32 @@ static Operation *scopeOf(Value value) {
   return enclosingLoop(value.getDefiningOp());
 }
 
+/// A count that its declared minimum keeps positive.
+static bool alwaysPositive(const Bound &bound) {
+  int64_t value;
+  return bound.kind == Bound::Kind::Argument && bound.scale >= 0 && bound.min &&
+         !llvm::MulOverflow(bound.scale, *bound.min, value) &&
+         !llvm::AddOverflow(value, bound.offset, value) && value > 0;
+}
+
+std::optional<bool> PathConditions::decided(int id) const {
+  auto it = decisions.find(id);
+  return it == decisions.end() ? std::nullopt : std::optional(it->second);
+}
+
 int PathConditions::condition(Value value, std::optional<StringRef> key, Operation *at) {
   Operation *tiles = at->getParentOfType<TileLoopOp>();
   if (key)
     return number("key:" + key->str(), tiles, "condition '" + key->str() + "'");
   auto condition = evaluator.condition(value);
-  if (condition.positive)
-    return number("positive:" + toString(*condition.positive),
-                  condition.positive->kind == Bound::Kind::PerTile ? tiles : nullptr,
-                  toString(*condition.positive) + " > 0");
+  if (condition.positive) {
+    int id = number("positive:" + toString(*condition.positive),
+                    condition.positive->kind == Bound::Kind::PerTile ? tiles : nullptr,
+                    toString(*condition.positive) + " > 0");
+    if (alwaysPositive(*condition.positive))
+      decisions.try_emplace(id, true);
+    return id;
+  }
   Bound bound = evaluator.bound(value);
   if (bound.kind == Bound::Kind::Argument || bound.kind == Bound::Kind::PerTile)
     return number("text:" + toString(bound), bound.kind == Bound::Kind::PerTile ? tiles : nullptr,

@@ -9,6 +9,7 @@
 #include "ts/Analysis/Schedule/Values.h"
 #include "ts/Dialect/TS/IR/TS.h"
 
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include <functional>
@@ -38,6 +39,8 @@ public:
   int position(Operation *loop, GuardKind kind, int64_t period);
   /// The condition of a `when` or `scf.if`.
   int condition(Value value, std::optional<StringRef> key, Operation *at);
+  /// The value of a condition of `condition` that constants or minima decide.
+  std::optional<bool> decided(int id) const;
   /// "The loop runs at all"; `known` is set where constants or minima decide it.
   int runs(Operation *loop, std::optional<bool> &known);
   int skipped(Value queue, Operation *at);
@@ -58,6 +61,7 @@ private:
   std::map<std::string, int> numbers;
   SmallVector<Operation *> scopes;
   SmallVector<std::string> texts;
+  llvm::DenseMap<int, bool> decisions;
 };
 
 /// The loops of a schedule: ts.for, ts.tile_loop, scf.for.
@@ -161,12 +165,15 @@ private:
   /// Runs region 0 where condition `id` equals `expected`, region 1 elsewhere.
   void branch(Operation *op, int id, bool expected, Nodes &nodes, int depth) {
     Nodes taken, other;
+    std::optional<bool> decided = conditions.decided(id);
     for (const Node &node : nodes)
       for (bool value : {true, false}) {
-        if (auto known = node.path.get(id); known && *known != value)
+        std::optional<bool> known = decided ? decided : node.path.get(id);
+        if (known && *known != value)
           continue;
         Node copy = node;
-        copy.path.set(id, value);
+        if (!decided)
+          copy.path.set(id, value);
         add(value == expected ? taken : other, copy);
       }
     regionOf(op, 0, taken, depth);
