@@ -143,11 +143,11 @@ void Elaborator::finishRing(Ring &ring) {
   // Without a number any will do, as long as both sides use the same.
   ring.bytes = counts ? std::max<int64_t>(1, bytes.value_or(1 << 10)) : 0;
   ring.armers = std::max<int64_t>(
-      1, ring.isGroup ? 1
-                      : ring.spec.producerCount.value_or(
-                            proto::expectedArrivals(ring.spec, kernel.cluster, ring.by,
-                                                    proto::Barrier::Full)
-                                .value.value_or(1)));
+      1, ring.isGroup
+             ? 1
+             : ring.spec.producerCount.value_or(
+                   proto::expectedArrivals(ring.spec, kernel.cluster, ring.by, proto::Barrier::Full)
+                       .value.value_or(1)));
   // The members of a fork are filled by one bracket, armed once.
   if (ring.group >= 0) {
     const Ring &whole = rings[size_t(ring.group)];
@@ -281,7 +281,9 @@ std::pair<int, int64_t> Elaborator::symbolForConstant(int64_t trips) {
 int64_t LoopInfo::trips(int64_t value) const {
   if (symbol < 0)
     return constant;
-  return tile ? value : widened ? std::max<int64_t>(0, value + offset) : loop.trips(value).value_or(0);
+  return tile      ? value
+         : widened ? std::max<int64_t>(0, value + offset)
+                   : loop.trips(value).value_or(0);
 }
 
 //--- Agents -------------------------------------------------------------------------------------
@@ -314,8 +316,8 @@ void Elaborator::findCluster() {
         continue;
       const proto::PipelineSpec &spec = *kernel.resources[i].pipeline;
       proto::CtaGrid grid(spec, kernel.cluster);
-      for (proto::Op op : {proto::Op::Acquire, proto::Op::Commit, proto::Op::Wait,
-                           proto::Op::Release}) {
+      for (proto::Op op :
+           {proto::Op::Acquire, proto::Op::Commit, proto::Op::Wait, proto::Op::Release}) {
         proto::Action action = proto::actionFor(spec, kernel.cluster, op);
         if ((action.wait && action.wait->leaderOnly) ||
             (action.arrive &&
@@ -337,8 +339,8 @@ enum class Split { Whole, Leader, Lanes };
 } // namespace
 
 static Split splitOf(const sched::Kernel &kernel, const std::vector<Ring> &rings,
-                     const std::vector<int> &ringOf,
-                     const std::map<int, proto::GroupSpec> &groups, const sched::Task &task) {
+                     const std::vector<int> &ringOf, const std::map<int, proto::GroupSpec> &groups,
+                     const sched::Task &task) {
   if (task.warps <= 1)
     return Split::Whole;
   bool alone = false, together = false;
@@ -378,7 +380,7 @@ void Elaborator::addAgents() {
       std::string name = task.name;
       if (program.ctas > 1)
         name += " (CTA " + std::to_string(cta) + ")";
-      auto add = [&](std::string suffix, int64_t warps, bool leader) {
+      auto add = [&](const std::string &suffix, int64_t warps, bool leader) {
         Agent agent;
         agent.name = name + suffix;
         agent.task = int(t);
@@ -405,7 +407,8 @@ void Elaborator::addAgents() {
     }
 }
 
-/// Conservative backward liveness of the slot variables, so that stale ones do not tell states apart.
+/// Conservative backward liveness of the slot variables, so that stale ones do not tell states
+/// apart.
 void Elaborator::computeLiveness(Agent &agent) {
   size_t words = (agent.variables.size() + 63) / 64;
   agent.live.assign(agent.code.size() + 1, Bits(words, 0));
@@ -420,8 +423,8 @@ void Elaborator::computeLiveness(Agent &agent) {
     changed = false;
     for (size_t at = agent.code.size(); at-- > 0;) {
       const Instr &instr = agent.code[at];
-      Bits live = instr.op == Op::Jump || instr.op == Op::Next ? Bits(words, 0)
-                                                               : agent.live[at + 1];
+      Bits live =
+          instr.op == Op::Jump || instr.op == Op::Next ? Bits(words, 0) : agent.live[at + 1];
       if (instr.target >= 0)
         orInto(live.data(), agent.live[size_t(instr.target)].data(), words);
       switch (instr.op) {
@@ -501,8 +504,8 @@ Program Elaborator::run() {
   return std::move(program);
 }
 
-Program elaborate(const sched::Kernel &kernel, const Placement &placement,
-                  const Options &options, bool widen) {
+Program elaborate(const sched::Kernel &kernel, const Placement &placement, const Options &options,
+                  bool widen) {
   return Elaborator(kernel, placement, options, widen).run();
 }
 

@@ -9,7 +9,6 @@
 namespace ts::prover {
 
 using sched::EventKind;
-using sched::ResourceKind;
 using sched::StepKind;
 
 /// Nested guards and loops multiply nothing; only the sheer length of one agent's code is bounded.
@@ -53,9 +52,7 @@ int64_t TaskElaborator::countFor(proto::Executor who) const {
 
 //--- Sides and their slots ----------------------------------------------------------------------
 
-static bool isOpening(proto::Op op) {
-  return op == proto::Op::Acquire || op == proto::Op::Wait;
-}
+static bool isOpening(proto::Op op) { return op == proto::Op::Acquire || op == proto::Op::Wait; }
 
 void TaskElaborator::collectSides(const Steps &steps) {
   for (sched::StepId id : steps) {
@@ -131,8 +128,8 @@ void TaskElaborator::makeSide(int ringIndex, proto::Side which, Side &side) {
       }
     return 0;
   };
-  side.shared = proto::cursorRule(ring.spec, open, side.opens, side.closes).uses ==
-                proto::CursorMove::Shared;
+  side.shared =
+      proto::cursorRule(ring.spec, open, side.opens, side.closes).uses == proto::CursorMove::Shared;
   side.opening = variable(ring.unit, ring.stages, start(open), ring.resource);
   if (side.shared) {
     side.closing = side.opening;
@@ -278,9 +275,9 @@ bool TaskElaborator::relevant(const Steps &steps) const {
         continue;
       case EventKind::Produce:
       case EventKind::Consume:
-        if (step.event.aux || (step.event.resource >= 0 &&
-                               c.ringOf[size_t(step.event.resource)] < 0 &&
-                               step.event.accesses.empty() && !relevant(step.body)))
+        if (step.event.aux ||
+            (step.event.resource >= 0 && c.ringOf[size_t(step.event.resource)] < 0 &&
+             step.event.accesses.empty() && !relevant(step.body)))
           continue;
         return true;
       default:
@@ -353,9 +350,9 @@ void TaskElaborator::loop(sched::StepId id, int depth) {
 
 /// The closest loop around `id` that has a frame, -1 for none.
 int TaskElaborator::enclosing(sched::StepId id, bool) const {
-  for (int at_ = at(id).parent; at_ >= 0; at_ = at(at_).parent)
-    if (loopNumber.count(at_))
-      return at_;
+  for (int outer = at(id).parent; outer >= 0; outer = at(outer).parent)
+    if (loopNumber.count(outer))
+      return outer;
   return -1;
 }
 
@@ -373,8 +370,7 @@ void TaskElaborator::step(sched::StepId id, int depth) {
     agent().code[size_t(jump)].target = int(agent().code.size());
   };
   auto conditionFor = [&](const std::string &key, const std::string &name) {
-    auto [it, fresh] =
-        c.conditions.try_emplace({key, tileLoop}, int(c.program.conditions.size()));
+    auto [it, fresh] = c.conditions.try_emplace({key, tileLoop}, int(c.program.conditions.size()));
     if (fresh) {
       ConditionInfo info;
       info.name = name;
@@ -413,15 +409,14 @@ void TaskElaborator::step(sched::StepId id, int depth) {
     }
     int number;
     if (!condition.shared) {
-      number = conditionFor("?" + std::to_string(agentIndex) + ":" + std::to_string(id),
-                            condition.key);
+      number =
+          conditionFor("?" + std::to_string(agentIndex) + ":" + std::to_string(id), condition.key);
       c.program.conditions[size_t(number)].free = true;
     } else {
       number = conditionFor(condition.key, condition.key);
       if (condition.positive && condition.positive->scale == 1 && condition.positive->offset == 0 &&
           !condition.positive->isConstant())
-        c.program.conditions[size_t(number)].symbol =
-            c.symbolFor(*condition.positive, false, -1);
+        c.program.conditions[size_t(number)].symbol = c.symbolFor(*condition.positive, false, -1);
     }
     return twoWays(emit(Op::Branch, id, number, condition.expected ? 1 : 0));
   }
@@ -461,8 +456,7 @@ void TaskElaborator::drains() {
       if (known.task == task().name)
         who = known;
     if (!action.wait || !executes(action.wait->who) ||
-        !(proto::waitingCtas(ring.spec, c.kernel.cluster, proto::Op::Acquire, who) >>
-              agent().cta &
+        !(proto::waitingCtas(ring.spec, c.kernel.cluster, proto::Op::Acquire, who) >> agent().cta &
           1))
       continue;
     int64_t stride = std::max<int64_t>(1, ring.spec.stride(proto::Op::Acquire));

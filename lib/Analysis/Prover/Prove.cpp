@@ -17,13 +17,20 @@ std::string_view name(Verdict::Kind kind) {
 
 std::string_view name(FaultKind kind) {
   switch (kind) {
-  case FaultKind::Deadlock: return "deadlock";
-  case FaultKind::Race: return "race";
-  case FaultKind::Overrun: return "overrun";
-  case FaultKind::Bytes: return "bytes";
-  case FaultKind::Exit: return "exit";
-  case FaultKind::Pdl: return "pdl";
-  case FaultKind::Imbalance: return "imbalance";
+  case FaultKind::Deadlock:
+    return "deadlock";
+  case FaultKind::Race:
+    return "race";
+  case FaultKind::Overrun:
+    return "overrun";
+  case FaultKind::Bytes:
+    return "bytes";
+  case FaultKind::Exit:
+    return "exit";
+  case FaultKind::Pdl:
+    return "pdl";
+  case FaultKind::Imbalance:
+    return "imbalance";
   }
   return "";
 }
@@ -40,7 +47,7 @@ struct Outcome {
   int parent = -1;
   bool value = false;
   Choice choice;
-  int serial = -1;  ///< of a trip count
+  int serial = -1; ///< of a trip count
 };
 
 /// Over normalised quiescent states, fewest iterations first: the first fault is a smallest one.
@@ -157,9 +164,9 @@ Search::Result Search::run() {
     }
     Node node = std::move(queue.front());
     queue.pop_front();
-    outcomes.push_back(
-        {node.outcome, node.value, machine.describe(*node.state, node.decision, node.value),
-         node.decision.kind == Decision::Kind::Trip ? node.decision.trip : -1});
+    outcomes.push_back({node.outcome, node.value,
+                        machine.describe(*node.state, node.decision, node.value),
+                        node.decision.kind == Decision::Kind::Trip ? node.decision.trip : -1});
     State next = node.state.use_count() == 1 ? std::move(*node.state) : *node.state;
     machine.decide(next, node.decision, node.value);
     if (!settle(std::move(next), int(outcomes.size()) - 1))
@@ -215,7 +222,8 @@ std::vector<Choice> Search::choices(int outcome, bool &same) const {
     if (!choice.isTrip)
       continue;
     // Two visits of one symbol have to agree.
-    const Choice a = *known, b = choice;
+    const Choice a = *known;
+    const Choice &b = choice;
     bool agree = a.atLeast && b.atLeast ? true
                  : a.atLeast            ? b.value >= a.value
                  : b.atLeast            ? a.value >= b.value
@@ -343,8 +351,8 @@ void searchBounded(const Program &program, const Options &options, Verdict &verd
   verdict.reason = "loops over one value run one after the other and have to agree on it";
 }
 
-Verdict decide(const schedule::Kernel &kernel, const Placement &placement,
-               const Options &options, bool widen = true) {
+Verdict decide(const schedule::Kernel &kernel, const Placement &placement, const Options &options,
+               bool widen = true) {
   Verdict verdict;
   Program program = elaborate(kernel, placement, options, widen);
   bool widened = std::any_of(program.symbols.begin(), program.symbols.end(),
@@ -359,7 +367,7 @@ Verdict decide(const schedule::Kernel &kernel, const Placement &placement,
   for (const Symbol &symbol : program.symbols)
     if (!symbol.constant)
       verdict.symbols.push_back(
-        symbol.name + (symbol.min > 0 ? " >= " + std::to_string(symbol.min) : std::string()));
+          symbol.name + (symbol.min > 0 ? " >= " + std::to_string(symbol.min) : std::string()));
   for (const ConditionInfo &condition : program.conditions)
     if (condition.symbol < 0)
       verdict.symbols.push_back(condition.name);
@@ -427,8 +435,7 @@ void findSafeMinimum(const schedule::Kernel &kernel, const Placement &placement,
 
 } // namespace
 
-Verdict prove(const schedule::Kernel &kernel, const Placement &placement,
-              const Options &options) {
+Verdict prove(const schedule::Kernel &kernel, const Placement &placement, const Options &options) {
   Verdict verdict = decide(kernel, placement, options);
   if (verdict.fault && options.findSafeMinimum)
     findSafeMinimum(kernel, placement, options, *verdict.fault);

@@ -5,6 +5,7 @@
 #include "ts/Analysis/Reports/Text.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace ts::reports {
 
@@ -227,7 +228,7 @@ std::string formatModel(const KernelInput &input, const SteadyState &state, bool
     for (const std::string &track : state.criticalTracks)
       tracks += (tracks.empty() ? "" : ", ") + track;
     text += list.empty() ? "critical: " + tracks : "critical ring " + list + " (" + tracks + ")";
-    text += "; " + std::to_string(int64_t(state.cycles + 0.5)) + " cycles per " +
+    text += "; " + std::to_string(std::llround(state.cycles)) + " cycles per " +
             (state.run.persistent ? "tile" : "launch") +
             (state.run.symbolic ? " of " + std::to_string(state.run.trips) + " iterations" : "") +
             " by the table of " + state.chip + "\n";
