@@ -35,11 +35,13 @@ std::string describeAccess(const Program &program, int family, int stage) {
   std::string name = allocation.name;
   if (allocation.resource >= 0)
     name = program.kernel->resources[size_t(allocation.resource)].name + "." + name;
-  std::string text = std::string(f.kind == Family::Kind::Write ? "write" : "read") + " of '" + name + "'";
+  std::string text =
+      std::string(f.kind == Family::Kind::Write ? "write" : "read") + " of '" + name + "'";
   if (f.stages > 1)
     text += " stage " + number(stage);
-  text += std::string(allocation.space == schedule::MemorySpace::Tmem ? ", columns [" : ", bytes [") +
-          number(f.offset) + ", " + number(f.offset + f.size) + ")";
+  text +=
+      std::string(allocation.space == schedule::MemorySpace::Tmem ? ", columns [" : ", bytes [") +
+      number(f.offset) + ", " + number(f.offset + f.size) + ")";
   if (f.async)
     text += ", asynchronous";
   if (program.ctas > 1)

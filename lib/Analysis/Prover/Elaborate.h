@@ -1,5 +1,5 @@
-// Shared by the parts of elaboration: rings with their barriers, and the builder of one agent's code.
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Shared by the parts of elaboration: rings with their barriers, and the builder of one agent's
+// code. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef TS_PROVER_ELABORATE_H
 #define TS_PROVER_ELABORATE_H
 
@@ -21,11 +21,11 @@ struct Ring {
   proto::Participants by;
   int64_t stages = 1;
   int unit = -1;
-  int group = -1, member = -1;         ///< ring of the group and number in it
+  int group = -1, member = -1; ///< ring of the group and number in it
   bool isGroup = false;
-  std::vector<int> full, empty;        ///< first barrier by CTA, -1 for none
-  int64_t bytes = 0;                   ///< expected per phase
-  int64_t armers = 1;                  ///< arming arrivals that share them
+  std::vector<int> full, empty; ///< first barrier by CTA, -1 for none
+  int64_t bytes = 0;            ///< expected per phase
+  int64_t armers = 1;           ///< arming arrivals that share them
   int barrier(bool isFull, int cta) const { return (isFull ? full : empty)[size_t(cta)]; }
 };
 
@@ -94,17 +94,17 @@ private:
   const bool widen;
   Program program;
   std::vector<Ring> rings;
-  std::vector<int> ringOf;              ///< by resource
-  std::vector<proto::Participants> participants;  ///< by resource
+  std::vector<int> ringOf;                       ///< by resource
+  std::vector<proto::Participants> participants; ///< by resource
   std::map<int, proto::GroupSpec> groups;
   std::map<std::tuple<int, int, bool>, int> arrivalFamilies;
   std::map<std::pair<int, int>, int> waitFamilies;
   std::map<FamilyKey, int> accessFamilies;
-  std::vector<FamilyMemory> memory;     ///< by family
+  std::vector<FamilyMemory> memory; ///< by family
   std::map<std::string, int> symbols;
-  std::map<int64_t, int> constants;     ///< symbols of long constants
+  std::map<int64_t, int> constants; ///< symbols of long constants
   std::map<std::pair<std::string, bool>, int> conditions;
-  std::map<std::pair<int, int>, int> handBarriers;   ///< (resource, cta): first barrier
+  std::map<std::pair<int, int>, int> handBarriers; ///< (resource, cta): first barrier
   int clusterBarrier = -1;
 };
 
@@ -162,12 +162,12 @@ private:
 
   Elaborator &c;
   int agentIndex;
-  std::map<std::pair<int, proto::Side>, Side> sides;  ///< by ring
-  std::map<sched::StepId, int> views;                 ///< slot variable of a work call
+  std::map<std::pair<int, proto::Side>, Side> sides; ///< by ring
+  std::map<sched::StepId, int> views;                ///< slot variable of a work call
   std::map<sched::StepId, int> loopNumber;
-  std::map<int, int> queues;                          ///< by channel
+  std::map<int, int> queues; ///< by channel
   std::map<std::pair<sched::StepId, int>, int> occurrences;
-  std::vector<bool> lastAcquire, lastProduce;         ///< by step: of its bracket
+  std::vector<bool> lastAcquire, lastProduce; ///< by step: of its bracket
   bool tileLoop = false;
   int queueDepth(Channel channel) const;
 };

@@ -1,6 +1,6 @@
-// Epochs and footprints: which accesses overlap in bytes or columns and must therefore be known, what
-// has to be known at exit, and which rings may be rotated.
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Epochs and footprints: which accesses overlap in bytes or columns and must therefore be known,
+// what has to be known at exit, and which rings may be rotated. SPDX-License-Identifier: Apache-2.0
+// WITH LLVM-exception
 #include "Elaborate.h"
 
 #include <algorithm>
@@ -97,7 +97,7 @@ namespace {
 struct Range {
   bool tmem = false;
   bool placed = false;
-  int64_t begin = 0, end = 0;  ///< absolute where placed, within the stage otherwise
+  int64_t begin = 0, end = 0; ///< absolute where placed, within the stage otherwise
 };
 
 } // namespace
@@ -125,7 +125,8 @@ static bool overlap(const Range &a, const Range &b) {
 }
 
 void Elaborator::rotateUnits() {
-  // A stage whose bytes belong to another ring, another stage or an unstaged buffer stays where it is.
+  // A stage whose bytes belong to another ring, another stage or an unstaged buffer stays where it
+  // is.
   struct Item {
     const Family *family;
     int stage;
@@ -190,8 +191,7 @@ void Elaborator::addConflicts() {
     for (size_t m = n; m < accesses.size(); ++m) {
       int i = accesses[n], j = accesses[m];
       const Family &a = program.families[size_t(i)], &b = program.families[size_t(j)];
-      if (a.cta != b.cta ||
-          (a.kind != Family::Kind::Write && b.kind != Family::Kind::Write))
+      if (a.cta != b.cta || (a.kind != Family::Kind::Write && b.kind != Family::Kind::Write))
         continue;
       bool same = a.allocation == b.allocation, decided = false, skip = false;
       for (int s = 0; s < a.stages && !skip; ++s)

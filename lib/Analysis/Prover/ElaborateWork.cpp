@@ -93,8 +93,8 @@ void TaskElaborator::access(sched::StepId id, const sched::Event &event, bool de
                  "' completes on no barrier of a pipeline that counts bytes");
       channel = Sync;
     }
-    // The tensor core is driven by one thread of the task, or by each lane's warp; that of a pair of
-    // CTAs by the leader's, for the memory of both.
+    // The tensor core is driven by one thread of the task, or by each lane's warp; that of a pair
+    // of CTAs by the leader's, for the memory of both.
     if (channel == Umma && !agent().leader && agent().lane < 0)
       continue;
     proto::CtaGrid pairs(ring ? ring->spec : proto::PipelineSpec(), c.kernel.cluster);
@@ -153,9 +153,16 @@ void TaskElaborator::access(sched::StepId id, const sched::Event &event, bool de
       AccessSpec one = spec;
       bool tmem = allocation.space == sched::MemorySpace::Tmem;
       int64_t size = access.size >= 0 ? access.size : tmem ? allocation.columns : allocation.bytes;
-      FamilyKey key{cta,         access.allocation, agentIndex,   int(channel),
-                    channel == Tma ? ring->resource : -1, agent().task, int(id),
-                    access.offset, size, access.write,
+      FamilyKey key{cta,
+                    access.allocation,
+                    agentIndex,
+                    int(channel),
+                    channel == Tma ? ring->resource : -1,
+                    agent().task,
+                    int(id),
+                    access.offset,
+                    size,
+                    access.write,
                     access.exact && cta == agent().cta &&
                         !(channel == Tma && (where & (where - 1)))};
       // Equal accesses of one agent are one family, wherever they stand.
@@ -166,8 +173,8 @@ void TaskElaborator::access(sched::StepId id, const sched::Event &event, bool de
         family.step = id;
       if (channel == Tma && ring->barrier(true, cta) >= 0) {
         proto::CtaGrid grid(ring->spec, c.kernel.cluster);
-        int barrierCta = ring->spec.type == proto::PipelineType::TmaUmma
-                             ? int(grid.pairLeader(cta)) : cta;
+        int barrierCta =
+            ring->spec.type == proto::PipelineType::TmaUmma ? int(grid.pairLeader(cta)) : cta;
         if (barrierCta < c.program.ctas)
           one.barriers.push_back(ring->barrier(true, barrierCta));
       }
@@ -479,7 +486,8 @@ void TaskElaborator::event(sched::StepId id, int depth) {
       return;
     const Ring &queue = c.rings[size_t(ring)];
     proto::TaskRole who = role(id);
-    if (proto::waitingCtas(queue.spec, c.kernel.cluster, proto::Op::Acquire, who) >> agent().cta & 1)
+    if (proto::waitingCtas(queue.spec, c.kernel.cluster, proto::Op::Acquire, who) >> agent().cta &
+        1)
       addIssue(queue, declaredPerCta(queue), slot, -1, id);
     return;
   }

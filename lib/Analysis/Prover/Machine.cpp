@@ -157,8 +157,7 @@ void Machine::enter(State &state, int a, const Instr &instr) {
   trip.cap = symbol.min;
   trip.tile = tileOf(state, a);
   if (!symbol.tiles)
-    if (const Known *zero = lookUp(state, true, info.symbol,
-                                   scopeOf(symbol, tileOf(state, a)))) {
+    if (const Known *zero = lookUp(state, true, info.symbol, scopeOf(symbol, tileOf(state, a)))) {
       if (zero->value) {
         frame.total = info.trips(0);
         return;
@@ -275,8 +274,7 @@ std::optional<bool> Machine::forced(const State &state, const Decision &decision
     return false;
   // "Zero or not" may have been asked by a condition in the meantime.
   if (trip->cap == 0 && !symbol.tiles)
-    if (const Known *zero =
-            lookUp(state, true, trip->symbol, scopeOf(symbol, trip->tile)))
+    if (const Known *zero = lookUp(state, true, trip->symbol, scopeOf(symbol, trip->tile)))
       return !zero->value;
   return std::nullopt;
 }
@@ -307,7 +305,6 @@ void Machine::decide(State &state, const Decision &decision, bool value) const {
   }
   trip.decided = trip.cap;
   int64_t frozen = -1;
-  bool lagging = false;
   for (size_t a = 0; a < program.agents.size(); ++a) {
     const Agent &agent = program.agents[a];
     if (state.status[a] == Status::Done)
@@ -328,13 +325,12 @@ void Machine::decide(State &state, const Decision &decision, bool value) const {
       }
       frame.total = total;
       frame.trip = -1;
-      lagging |= frame.i < total;
     }
   }
   if (frozen >= 0) {
     trip.decided = -1;
     trip.cap = frozen;
-  } else if (tripBound < 0 && trip.cap > keptTrips && !lagging) {
+  } else if (tripBound < 0 && trip.cap > keptTrips) {
     state.trips.erase(state.trips.begin() + long(index));
   }
 }
@@ -364,9 +360,10 @@ Choice Machine::describe(const State &state, const Decision &decision, bool valu
   return choice;
 }
 
-/// Whether agent `a` needs nothing more of `trip`: it is beyond that visit, or inside with a count of
-/// its own.
-bool Machine::hasPassed(const State &state, const Trip &trip, int a, int loop) const {
+/// Whether agent `a` needs nothing more of `trip`: it is beyond that visit, or inside with a count
+/// of its own.
+bool Machine::hasPassed(const State &state, const Trip &trip, int a, int loop,
+                        bool orInside) const {
   if (state.status[size_t(a)] == Status::Done)
     return true;
   const Agent &agent = program.agents[size_t(a)];
@@ -389,7 +386,7 @@ bool Machine::hasPassed(const State &state, const Trip &trip, int a, int loop) c
     if (i < trip.depth && counter != trip.context[size_t(i)])
       return counter > trip.context[size_t(i)];
   }
-  if (trip.decided >= 0)
+  if (orInside)
     for (int l = loopAt[size_t(a)][size_t(pc)]; l >= 0; l = loopParent[size_t(a)][size_t(l)])
       if (l == loop)
         return true;
@@ -411,7 +408,8 @@ void Machine::collectGarbage(State &state) const {
           tile = 0;
       }
   }
-  std::erase_if(state.known, [&](const Known &known) { return known.tile >= 0 && known.tile < tile; });
+  std::erase_if(state.known,
+                [&](const Known &known) { return known.tile >= 0 && known.tile < tile; });
   if (tripBound >= 0) {
     std::erase_if(state.trips,
                   [&](const Trip &trip) { return trip.depth && trip.context[0] < tile; });
@@ -419,10 +417,17 @@ void Machine::collectGarbage(State &state) const {
   }
   std::erase_if(state.trips, [&](const Trip &trip) {
     for (auto [a, loop] : loopsOver[size_t(trip.symbol)][size_t(trip.occurrence)])
-      if (!hasPassed(state, trip, a, loop))
+      if (!hasPassed(state, trip, a, loop, trip.decided >= 0))
         return false;
     return true;
   });
+}
+
+bool Machine::awaited(const State &state, const Trip &trip) const {
+  for (auto [a, loop] : loopsOver[size_t(trip.symbol)][size_t(trip.occurrence)])
+    if (!hasPassed(state, trip, a, loop, true))
+      return true;
+  return false;
 }
 
 //--- Running ------------------------------------------------------------------------------------

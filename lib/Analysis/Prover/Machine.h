@@ -1,7 +1,7 @@
-// The canonical run: executes agents until each is done, blocked on a barrier or in need of a choice,
-// and checks A1, A2, W1, W2, byte balance, races and the exit on the way. It makes no choices and knows
-// nothing of normal forms.
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// The canonical run: executes agents until each is done, blocked on a barrier or in need of a
+// choice, and checks A1, A2, W1, W2, byte balance, races and the exit on the way. It makes no
+// choices and knows nothing of normal forms. SPDX-License-Identifier: Apache-2.0 WITH
+// LLVM-exception
 #ifndef TS_PROVER_MACHINE_H
 #define TS_PROVER_MACHINE_H
 
@@ -16,13 +16,14 @@ namespace ts::prover {
 constexpr int maxContext = 6;
 /// An agent this far behind is frozen: its own position counts, not the distance.
 constexpr int64_t maxLag = 12;
-/// Trip counts up to here are remembered for agents that have not come to the loop yet.
-constexpr int64_t keptTrips = 3;
+/// Trip counts up to here are remembered for agents that have not come to the loop yet; beyond,
+/// such an agent meets a count of its own.
+constexpr int64_t keptTrips = maxLag;
 
 struct Frame {
   int64_t i = 0;
-  int64_t total = -1;  ///< -1: as far as its trip count is known
-  int32_t trip = -1;   ///< serial of the trip count while total is -1
+  int64_t total = -1; ///< -1: as far as its trip count is known
+  int32_t trip = -1;  ///< serial of the trip count while total is -1
 };
 
 /// The trip count of one visit of the loops over one symbol.
@@ -30,10 +31,10 @@ struct Trip {
   int32_t serial = 0;
   int32_t symbol = 0;
   int32_t occurrence = 0;
-  int32_t depth = 0;                        ///< entries of `context` in use
-  int64_t tile = -1;                        ///< that the visit belongs to
+  int32_t depth = 0; ///< entries of `context` in use
+  int64_t tile = -1; ///< that the visit belongs to
   std::array<int64_t, maxContext> context{};
-  int64_t cap = 0;                          ///< the count is at least this
+  int64_t cap = 0; ///< the count is at least this
   int64_t decided = -1;
 };
 
@@ -49,7 +50,7 @@ struct BarrierState {
   int64_t completed = 0;
   int64_t pending = 1;
   int64_t tx = 0;
-  int64_t armed = 0, issued = 0;  ///< bytes of the open phase
+  int64_t armed = 0, issued = 0; ///< bytes of the open phase
 };
 
 enum class Status : uint8_t { Ready, Waiting, Done };
@@ -71,7 +72,7 @@ struct State {
 /// What an agent cannot go on without.
 struct Decision {
   enum class Kind : uint8_t { None, Trip, Condition } kind = Kind::None;
-  int trip = -1;       ///< serial
+  int trip = -1; ///< serial
   int condition = -1;
   int64_t tile = -1;
   std::array<int64_t, maxContext + 1> position{};
@@ -119,6 +120,8 @@ public:
   int lastRow(int barrier) const { return program.barrierRow + 2 * barrier + 1; }
   int64_t tileOf(const State &state, int agent) const;
   const Trip *findTrip(const State &state, int serial) const;
+  /// Whether somebody has yet to come to the visit that `trip` stands for.
+  bool awaited(const State &state, const Trip &trip) const;
   void collectGarbage(State &state) const;
 
 private:
@@ -145,7 +148,7 @@ private:
   void forget(State &state, int bit) const;
   void recordArrival(State &state, int a, int barrier, int epoch, bool async) const;
   void passed(State &state, int a, int barrier, int64_t generation, int epoch) const;
-  bool hasPassed(const State &state, const Trip &trip, int a, int loop) const;
+  bool hasPassed(const State &state, const Trip &trip, int a, int loop, bool orInside) const;
   int context(const State &state, int a, int loop, std::array<int64_t, maxContext> &out) const;
   void blame(FaultKind kind, Rule rule, int a, const Instr &instr, std::string message);
   void walkStuck(State &state);
@@ -157,7 +160,7 @@ private:
 
   const Options &options;
   Decision best;
-  std::vector<std::vector<std::vector<std::pair<int, int>>>> loopsOver;  ///< [symbol][occurrence]
+  std::vector<std::vector<std::vector<std::pair<int, int>>>> loopsOver; ///< [symbol][occurrence]
 };
 
 } // namespace ts::prover

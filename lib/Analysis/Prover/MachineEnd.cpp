@@ -95,9 +95,9 @@ void Machine::nameWaker(const State &state, int barrier, BlockedAgent &blocked) 
         blocked.wakerLoc = program.locOf(other, step.step);
         blocked.waker = "'" + other.name + "' would arrive here, but ";
         blocked.waker += !ended ? "does not get this far"
-                         : uses >= 0 ? "has ended after " + number(uses) +
-                                           (uses == 1 ? " use" : " uses")
-                                     : "has ended";
+                         : uses >= 0
+                             ? "has ended after " + number(uses) + (uses == 1 ? " use" : " uses")
+                             : "has ended";
         break;
       }
     }
@@ -118,9 +118,8 @@ void Machine::describeBlocked(const State &state, Fault &result) const {
       int64_t slot = state.variables[size_t(agent.variableBase + spec.slot)] + spec.ahead;
       barrier = spec.barrier + int(slot % spec.stages);
       const std::string &ring = program.kernel->resources[size_t(spec.resource)].name;
-      blocked.waitsFor = spec.drain
-                             ? "before it exits, the return of use " +
-                                   number(slot - spec.stages) + " of '" + ring + "'"
+      blocked.waitsFor = spec.drain      ? "before it exits, the return of use " +
+                                               number(slot - spec.stages) + " of '" + ring + "'"
                          : spec.producer ? "a free stage of '" + ring + "'"
                                          : "the data of '" + ring + "'";
       if (!spec.drain)
@@ -143,8 +142,8 @@ void Machine::describeBlocked(const State &state, Fault &result) const {
   }
 }
 
-/// Whether somebody is stuck between arming the open phase of `barrier` and bringing its bytes: then
-/// what blocks it is the fault.
+/// Whether somebody is stuck between arming the open phase of `barrier` and bringing its bytes:
+/// then what blocks it is the fault.
 bool Machine::mayStillIssue(const State &state, int barrier) const {
   const BarrierInfo &info = program.barriers[size_t(barrier)];
   int64_t slot = state.barriers[size_t(barrier)].completed * info.stages + info.stage;
@@ -157,8 +156,8 @@ bool Machine::mayStillIssue(const State &state, int barrier) const {
         if (barrier != target.barrier + info.stage ||
             state.variables[size_t(agent.variableBase + spec.slot)] != slot)
           continue;
-        int bit = target.epoch + 3 * info.stage +
-                  int(state.barriers[size_t(barrier)].completed % 3);
+        int bit =
+            target.epoch + 3 * info.stage + int(state.barriers[size_t(barrier)].completed % 3);
         if (!testBit(state.active.data(), bit))
           return true;
       }
@@ -178,9 +177,8 @@ void Machine::judgeEnd(State &state) {
     const BarrierInfo &info = program.barriers[i];
     int agent = info.users.empty() ? 0 : info.users.front();
     blame(FaultKind::Bytes, Rule::X, agent, none,
-          describeBarrier(program, int(i)) + " expects " + number(b.armed) +
-              " bytes for use " + number(b.completed) + ", the copies bring " +
-              number(b.issued));
+          describeBarrier(program, int(i)) + " expects " + number(b.armed) + " bytes for use " +
+              number(b.completed) + ", the copies bring " + number(b.issued));
     // Name the place that armed it.
     for (const Agent &other : program.agents)
       for (const Instr &instr : other.code)
@@ -211,12 +209,14 @@ void Machine::judgeEnd(State &state) {
     std::string who;
     size_t shown = std::min<size_t>(deadlock.blocked.size(), 4);
     for (size_t i = 0; i < shown; ++i)
-      who += (i == 0 ? "'" : i + 1 == deadlock.blocked.size() ? " and '" : ", '") +
+      who += (i == 0                             ? "'"
+              : i + 1 == deadlock.blocked.size() ? " and '"
+                                                 : ", '") +
              program.agents[size_t(deadlock.blocked[i].agent)].name + "'";
     if (shown < deadlock.blocked.size())
       who += " and others";
-    deadlock.message = who + (deadlock.blocked.size() == 1 ? " waits for ever"
-                                                           : " wait for each other");
+    deadlock.message =
+        who + (deadlock.blocked.size() == 1 ? " waits for ever" : " wait for each other");
     if (!deadlock.blocked.empty()) {
       deadlock.agent = deadlock.blocked.front().agent;
       deadlock.loc = deadlock.blocked.front().loc;

@@ -6,9 +6,7 @@
 
 namespace ts::prover {
 
-static int64_t generationOf(int64_t slot, int64_t stages) {
-  return slot >= 0 ? slot / stages : -1;
-}
+static int64_t generationOf(int64_t slot, int64_t stages) { return slot >= 0 ? slot / stages : -1; }
 static std::string number(int64_t n) { return std::to_string(n); }
 
 void Machine::forget(State &state, int bit) const {
@@ -58,7 +56,8 @@ bool Machine::badBytes(const State &state, int barrier, int a, const Instr &inst
   return true;
 }
 
-/// Completes the phase if nothing is missing. False: a waiter of the phase before may come too late.
+/// Completes the phase if nothing is missing. False: a waiter of the phase before may come too
+/// late.
 bool Machine::complete(State &state, int barrier, int a, const Instr &instr) {
   BarrierState &b = state.barriers[size_t(barrier)];
   if (b.pending > 0 || b.tx != 0)
@@ -108,8 +107,8 @@ bool Machine::land(State &state, int a, const Instr &instr, int barrier, int64_t
   if (!knows(state, a, barrier, generation - 1)) {
     blame(FaultKind::Overrun, Rule::A2, a, instr,
           std::string(what) + " of '" + name + "' for use " + number(generation) + " of " +
-              describeBarrier(program, barrier) + " can come while use " +
-              number(generation - 1) + " is not complete");
+              describeBarrier(program, barrier) + " can come while use " + number(generation - 1) +
+              " is not complete");
     return false;
   }
   return true;
@@ -144,9 +143,8 @@ Machine::Outcome Machine::arrive(State &state, int a, const Instr &instr) {
     if (b.pending < spec.count) {
       blame(FaultKind::Overrun, Rule::A1, a, instr,
             "'" + agent.name + "' arrives " + number(spec.count) + " times on " +
-                describeBarrier(program, barrier) + ", which waits for only " +
-                number(b.pending) + " more of its " +
-                number(program.barriers[size_t(barrier)].count));
+                describeBarrier(program, barrier) + ", which waits for only " + number(b.pending) +
+                " more of its " + number(program.barriers[size_t(barrier)].count));
       return Outcome::Fault;
     }
     recordArrival(state, a, barrier, target.epoch + 3 * stage, spec.async);
@@ -299,8 +297,8 @@ Machine::Outcome Machine::handWait(State &state, int a, const Instr &instr) {
       i = state.frames[size_t(agent.frameBase + agent.loops[size_t(spec.loop)].depth)].i;
     int64_t parity = spec.parity.offset;
     if (spec.parity.kind == schedule::Parity::Kind::Linear)
-      parity = (spec.parity.scale * i + spec.parity.offset) /
-               std::max<int64_t>(1, spec.parity.divisor);
+      parity =
+          (spec.parity.scale * i + spec.parity.offset) / std::max<int64_t>(1, spec.parity.divisor);
     else if (spec.parity.kind == schedule::Parity::Kind::Flips)
       parity = spec.parity.offset + i;
     // The youngest completion that is known; the barrier may be one further.
@@ -358,15 +356,12 @@ Machine::Outcome Machine::access(State &state, int a, const Instr &instr) {
         race.kind = FaultKind::Race;
         race.agent = a;
         race.loc = program.locOf(agent, instr.step);
-        race.message = "'" + agent.name + "' and '" +
-                       program.agents[size_t(family.agent)].name +
+        race.message = "'" + agent.name + "' and '" + program.agents[size_t(family.agent)].name +
                        "' touch the same memory and nothing orders them";
-        race.sites.push_back(
-            {a, race.loc, describeAccess(program, spec.family, stage)});
-        race.sites.push_back(
-            {family.agent,
-             program.locOf(program.agents[size_t(family.agent)], family.step),
-             describeAccess(program, epoch.family, epoch.stage)});
+        race.sites.push_back({a, race.loc, describeAccess(program, spec.family, stage)});
+        race.sites.push_back({family.agent,
+                              program.locOf(program.agents[size_t(family.agent)], family.step),
+                              describeAccess(program, epoch.family, epoch.stage)});
         state.race = std::make_shared<const Fault>(std::move(race));
       }
   }

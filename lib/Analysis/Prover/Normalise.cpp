@@ -36,8 +36,9 @@ Normaliser::Normaliser(const Machine &machine) : machine(machine), program(machi
   size_t w = program.words;
   base.resize(program.units.size());
   live.resize(program.barriers.size());
-  for (Bits *bits : {&mask, &all, &exitAny, &exitKnown, &known})
+  for (Bits *bits : {&mask, &all, &exitAny, &exitKnown})
     bits->assign(w, 0);
+  names.resize(w * 64);
   for (const Bits &exit : program.exitMask)
     orInto(exitAny.data(), exit.data(), w);
 }
@@ -71,16 +72,16 @@ void Normaliser::control(const State &state, Digest &sum) {
          loop = machine.loopParent[a][size_t(loop)]) {
       int depth = agent.loops[size_t(loop)].depth;
       if (depth < maxContext)
-        least[size_t(depth)] = std::min(
-            least[size_t(depth)], state.frames[size_t(agent.frameBase + depth)].i);
+        least[size_t(depth)] =
+            std::min(least[size_t(depth)], state.frames[size_t(agent.frameBase + depth)].i);
     }
   }
   for (size_t a = 0; a < program.agents.size(); ++a) {
     const Agent &agent = program.agents[a];
     bool done = state.status[a] == Status::Done;
-    sum.add(TagAgent, (Fold(a) << (done ? ~uint64_t(0) : uint64_t(state.pc[a]))
-                               << uint64_t(state.status[a]))
-                          .value);
+    sum.add(TagAgent,
+            (Fold(a) << (done ? ~uint64_t(0) : uint64_t(state.pc[a])) << uint64_t(state.status[a]))
+                .value);
     if (done)
       continue;
     for (int loop = machine.loopAt[a][size_t(state.pc[a])]; loop >= 0;
@@ -123,13 +124,14 @@ void Normaliser::control(const State &state, Digest &sum) {
       fold << 1 << uint64_t(trip.decided);
     else
       fold << 2 << uint64_t(std::min(trip.cap, symbol.min)) << uint64_t(trip.cap % symbol.modulus)
-           << uint64_t(std::min<int64_t>(trip.cap, 1));
+           << uint64_t(std::min<int64_t>(
+                  trip.cap, !symbol.tiles && machine.awaited(state, trip) ? keptTrips + 1 : 1));
     sum.add(TagTrip, fold.value);
   }
-  for (const Known &known_ : state.known) {
-    int64_t tile = known_.tile < 0 ? -1 : known_.tile - (least[0] == INT64_MAX ? 0 : least[0]);
-    sum.add(TagKnown, (Fold(uint64_t(known_.what)) << uint64_t(known_.symbol)
-                                                   << uint64_t(known_.value) << uint64_t(tile + 64))
+  for (const Known &fact : state.known) {
+    int64_t tile = fact.tile < 0 ? -1 : fact.tile - (least[0] == INT64_MAX ? 0 : least[0]);
+    sum.add(TagKnown, (Fold(uint64_t(fact.what))
+                       << uint64_t(fact.symbol) << uint64_t(fact.value) << uint64_t(tile + 64))
                           .value);
   }
 }
@@ -170,8 +172,7 @@ void Normaliser::rings(const State &state, Digest &sum) {
       if (variable.unit < 0)
         return;
       int64_t value = state.variables[size_t(agent.variableBase + v)];
-      uint64_t relative =
-          value < 0 ? ~uint64_t(0) : uint64_t(value - base[size_t(variable.unit)]);
+      uint64_t relative = value < 0 ? ~uint64_t(0) : uint64_t(value - base[size_t(variable.unit)]);
       sum.add(TagVariable, (Fold(a) << uint64_t(v) << relative).value);
     });
   }
@@ -183,7 +184,8 @@ void Normaliser::rings(const State &state, Digest &sum) {
     Fold fold{uint64_t(i) - uint64_t(info.unit >= 0 ? info.stage : 0)};
     if (info.unit >= 0)
       fold << canonicalStage(info.unit, info.stages, info.stage)
-           << uint64_t(b.completed * info.stages + info.stage - base[size_t(info.unit)] + (1 << 20));
+           << uint64_t(b.completed * info.stages + info.stage - base[size_t(info.unit)] +
+                       (1 << 20));
     else
       fold << uint64_t(b.completed & 1);
     fold << uint64_t(b.pending) << uint64_t(b.tx) << uint64_t(b.armed) << uint64_t(b.issued);
@@ -207,18 +209,26 @@ void Normaliser::knowledge(const State &state, Digest &sum) {
   }
   for (size_t i = 0; i < w; ++i)
     mask[i] = state.active[i] & ~(all[i] & (~exitAny[i] | exitKnown[i]));
-  // What only the exit still asks for need not be told apart once it is known.
+  // A set of epochs is the sum of its members' names, so that a row costs two additions per bit.
   forEachBit(mask.data(), w, [&](int bit) {
     uint64_t epoch = canonicalEpoch(state, bit);
+    names[size_t(bit)] = {epoch, Digest::mix(epoch + 0x2545f4914f6cdd1dull)};
+    // What only the exit still asks for need not be told apart once it is known.
     sum.add(TagActive, (Fold(epoch) << uint64_t(testBit(exitKnown.data(), bit))).value);
   });
   auto add = [&](int r, uint64_t name) {
     const Word *from = machine.row(state, r);
+    Digest set;
+    Word any = 0;
     for (size_t i = 0; i < w; ++i)
-      known[i] = from[i] & mask[i];
-    forEachBit(known.data(), w, [&](int bit) {
-      sum.add(TagBit, (Fold(name) << canonicalEpoch(state, bit)).value);
-    });
+      for (Word rest = from[i] & mask[i]; rest; rest &= rest - 1) {
+        const Digest &member = names[i * 64 + size_t(std::countr_zero(rest))];
+        set.a += member.a;
+        set.b += member.b;
+        any |= rest;
+      }
+    if (any)
+      sum.add(TagBit, (Fold(name) << set.a << set.b).value);
   };
   for (size_t a = 0; a < program.agents.size(); ++a) {
     if (state.status[a] == Status::Done)

@@ -22,9 +22,10 @@ private:
 
   const Machine &machine;
   const Program &program;
-  std::vector<int64_t> base;      ///< by unit
-  std::vector<bool> live;         ///< by barrier
-  Bits mask, all, exitAny, exitKnown, known;
+  std::vector<int64_t> base; ///< by unit
+  std::vector<bool> live;    ///< by barrier
+  Bits mask, all, exitAny, exitKnown;
+  std::vector<Digest> names; ///< by epoch, for those in `mask`
 };
 
 } // namespace ts::prover

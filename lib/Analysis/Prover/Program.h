@@ -1,6 +1,6 @@
 // A kernel made flat: agents that run linear code on numbered barriers, and numbered epochs (last
-// accesses, arrivals, passed waits) whose knowledge the machine tracks as bits. Everything that can be
-// looked up is computed here once, so that a step of the machine allocates nothing.
+// accesses, arrivals, passed waits) whose knowledge the machine tracks as bits. Everything that can
+// be looked up is computed here once, so that a step of the machine allocates nothing.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef TS_PROVER_PROGRAM_H
 #define TS_PROVER_PROGRAM_H
@@ -11,24 +11,24 @@
 namespace ts::prover {
 
 enum class Op : uint8_t {
-  Enter,        ///< push the frame of loop `a`
-  Head,         ///< one more iteration of loop `a`, or go to `target`
-  Next,         ///< count the iteration, go to `target`
-  Guard,        ///< of loop `a`, kind `b`, period `c`; where it does not hold, go to `target`
-  Branch,       ///< condition `a` equals `b`, else go to `target`
+  Enter,  ///< push the frame of loop `a`
+  Head,   ///< one more iteration of loop `a`, or go to `target`
+  Next,   ///< count the iteration, go to `target`
+  Guard,  ///< of loop `a`, kind `b`, period `c`; where it does not hold, go to `target`
+  Branch, ///< condition `a` equals `b`, else go to `target`
   Jump,
-  Wait,         ///< specification `a` in waits
+  Wait, ///< specification `a` in waits
   Try,
-  Arrive,       ///< in arrives
-  Issue,        ///< in issues: bytes complete on full barriers
-  Access,       ///< in accesses
-  Bind,         ///< variable `a` := variable `b` (+ `c`)
-  Advance,      ///< variable `a` += `c`
-  HandArrive,   ///< in hands
+  Arrive,     ///< in arrives
+  Issue,      ///< in issues: bytes complete on full barriers
+  Access,     ///< in accesses
+  Bind,       ///< variable `a` := variable `b` (+ `c`)
+  Advance,    ///< variable `a` += `c`
+  HandArrive, ///< in hands
   HandWait,
-  GroupCommit,  ///< queue `a` closes its open group
-  GroupWait,    ///< queue `a`: all but the last `b` groups are known; `c`: their reads only
-  Flush,        ///< everything in queue `a` is known
+  GroupCommit, ///< queue `a` closes its open group
+  GroupWait,   ///< queue `a`: all but the last `b` groups are known; `c`: their reads only
+  Flush,       ///< everything in queue `a` is known
   PdlWait,
   PdlLaunch,
   Done
@@ -38,7 +38,7 @@ struct Instr {
   Op op = Op::Done;
   int32_t a = -1, b = 0, c = 0;
   int32_t target = -1;
-  int32_t step = -1;  ///< in the task's steps
+  int32_t step = -1; ///< in the task's steps
 };
 
 /// Bits of one family of epochs: one per stage (and per generation mod 3 for arrivals).
@@ -46,15 +46,15 @@ struct Family {
   enum class Kind : uint8_t { Read, Write, Arrival, Wait, Pdl };
   Kind kind = Kind::Read;
   int base = 0, stages = 1;
-  int unit = -1;      ///< rotation unit, -1: never rotated
-  int barrier = -1;   ///< barrier of stage 0, for arrivals and waits
+  int unit = -1;    ///< rotation unit, -1: never rotated
+  int barrier = -1; ///< barrier of stage 0, for arrivals and waits
   int agent = -1;
   int cta = 0;
   bool async = false;  ///< ends later than it is issued
   bool remote = false; ///< by an agent of another CTA
   int allocation = -1;
   int64_t offset = 0, size = 0;
-  int task = -1, step = -1;  ///< the access, for messages
+  int task = -1, step = -1; ///< the access, for messages
   int accessIndex = -1;
   int width() const { return kind == Kind::Arrival ? 3 * stages : stages; }
 };
@@ -66,9 +66,9 @@ struct BarrierInfo {
   int unit = -1;
   int64_t count = 1;
   int64_t preArrived = 0;
-  std::vector<int> arrivals;  ///< epochs of the sources, for generation 0 mod 3
-  std::vector<int> waits;     ///< epochs of the waiters
-  std::vector<int> users;     ///< agents that wait or arrive
+  std::vector<int> arrivals; ///< epochs of the sources, for generation 0 mod 3
+  std::vector<int> waits;    ///< epochs of the waiters
+  std::vector<int> users;    ///< agents that wait or arrive
 };
 
 /// A slot counter, or another number an agent keeps; relative to the ring it belongs to.
@@ -80,7 +80,7 @@ struct Variable {
 };
 
 struct WaitSpec {
-  int barrier = -1;  ///< of stage 0
+  int barrier = -1; ///< of stage 0
   int64_t stages = 1;
   int offset = 0;    ///< generation waited for, relative to the slot's
   int slot = -1;     ///< variable
@@ -95,14 +95,14 @@ struct WaitSpec {
 struct ArriveSpec {
   struct Target {
     int barrier = -1, epoch = -1;
-    int64_t bytes = 0;  ///< armed
+    int64_t bytes = 0; ///< armed
   };
   std::vector<Target> targets;
   int64_t count = 1;
   int64_t stages = 1;
   int slot = -1;
-  int queue = -1;      ///< pending accesses that the arrival waits for
-  bool async = false;  ///< arrives later, by an engine
+  int queue = -1;     ///< pending accesses that the arrival waits for
+  bool async = false; ///< arrives later, by an engine
   bool full = false;
   int resource = -1;
 };
@@ -115,36 +115,36 @@ struct IssueSpec {
   std::vector<Target> targets;
   int64_t stages = 1;
   int slot = -1;
-  int onlyIf = -1;  ///< variable that must equal the slot (work was issued in this bracket)
+  int onlyIf = -1; ///< variable that must equal the slot (work was issued in this bracket)
   int resource = -1;
 };
 
 struct AccessSpec {
   int family = -1;
   int64_t stages = 1;
-  int slot = -1;       ///< variable, -1: unstaged
-  int queue = -1;      ///< where it is pending, -1: ends at once
-  std::vector<int> barriers;  ///< of stage 0: phases that publish it (bulk copies into the stage)
+  int slot = -1;             ///< variable, -1: unstaged
+  int queue = -1;            ///< where it is pending, -1: ends at once
+  std::vector<int> barriers; ///< of stage 0: phases that publish it (bulk copies into the stage)
   int64_t barrierStages = 1;
   int barrierSlot = -1;
 };
 
 struct HandSpec {
   int barrier = -1, epoch = -1;
-  int64_t count = 0;      ///< arrivals, 0: only waits
+  int64_t count = 0; ///< arrivals, 0: only waits
   int64_t bytes = 0;
-  bool waits = false;     ///< after arriving
-  int waited = -1;        ///< variable: generation being waited for
+  bool waits = false; ///< after arriving
+  int waited = -1;    ///< variable: generation being waited for
   int waitEpoch = -1;
   schedule::Parity parity;
   bool parityWait = false;
-  int loop = -1;          ///< of the agent, for the parity
+  int loop = -1; ///< of the agent, for the parity
 };
 
 struct Symbol {
   std::string name;
   bool perTile = false;
-  bool tiles = false;    ///< number of tiles of a queue
+  bool tiles = false; ///< number of tiles of a queue
   int64_t min = 0;
   int64_t modulus = 1;   ///< of the loop steps
   bool constant = false; ///< stands for a large constant
@@ -152,16 +152,16 @@ struct Symbol {
 };
 
 struct LoopInfo {
-  int symbol = -1;                     ///< -1: constant
+  int symbol = -1; ///< -1: constant
   int64_t constant = 0;
-  schedule::Loop loop;                 ///< trips(symbol value)
-  int depth = 0;                       ///< frame number
-  int occurrence = 0;                  ///< among the loops of this symbol in one iteration around
+  schedule::Loop loop; ///< trips(symbol value)
+  int depth = 0;       ///< frame number
+  int occurrence = 0;  ///< among the loops of this symbol in one iteration around
   int exitPc = 0;
-  int64_t modulus = 1;                 ///< of the counter, for periodic guards and parities
-  bool first = false;                  ///< guards or parities look at the position
+  int64_t modulus = 1; ///< of the counter, for periodic guards and parities
+  bool first = false;  ///< guards or parities look at the position
   bool tile = false;
-  bool widened = false;                ///< a long constant: symbol + offset
+  bool widened = false; ///< a long constant: symbol + offset
   int64_t offset = 0;
   int64_t trips(int64_t value) const;
 };
@@ -169,14 +169,14 @@ struct LoopInfo {
 struct ConditionInfo {
   std::string name;
   bool perTile = true;
-  bool free = false;       ///< every evaluation is a choice of its own
-  int symbol = -1;         ///< "trips > 0" of this symbol
+  bool free = false; ///< every evaluation is a choice of its own
+  int symbol = -1;   ///< "trips > 0" of this symbol
 };
 
 struct Queue {
   enum class Kind : uint8_t { Order, Groups };
   Kind kind = Kind::Order;
-  int row = -1;    ///< Order: one row. Groups: open group, then the last `depth`, then the rest
+  int row = -1; ///< Order: one row. Groups: open group, then the last `depth`, then the rest
   int depth = 0;
   int rows() const { return kind == Kind::Order ? 1 : depth + 2; }
 };
@@ -185,10 +185,10 @@ struct Agent {
   std::string name;
   int task = -1, cta = 0, warps = 1;
   bool leader = true;
-  int lane = -1;  ///< warp within the task where each has its own slots
+  int lane = -1; ///< warp within the task where each has its own slots
   std::vector<Instr> code;
   std::vector<LoopInfo> loops;
-  int frames = 0, frameBase = 0;  ///< deepest nesting; first frame in the state
+  int frames = 0, frameBase = 0; ///< deepest nesting; first frame in the state
   int variableBase = 0;
   std::vector<Variable> variables;
   std::vector<Queue> queues;
@@ -197,7 +197,7 @@ struct Agent {
   std::vector<IssueSpec> issues;
   std::vector<AccessSpec> accesses;
   std::vector<HandSpec> hands;
-  std::vector<Bits> live;  ///< live variables before each instruction
+  std::vector<Bits> live; ///< live variables before each instruction
   int pdlEpoch = -1;
 };
 
@@ -222,18 +222,18 @@ struct Program {
   std::vector<Symbol> symbols;
   std::vector<ConditionInfo> conditions;
   std::vector<Unit> units;
-  size_t words = 1;           ///< of a row
-  int rows = 0;               ///< agents first, then queues, then two per barrier
+  size_t words = 1; ///< of a row
+  int rows = 0;     ///< agents first, then queues, then two per barrier
   int barrierRow = 0;
-  std::vector<Bits> conflicts;   ///< by epoch: accesses that must be known; empty for the others
-  std::vector<Bits> relevant;    ///< by agent: epochs that some check of its own asks for
-  std::vector<Bits> exitMask;    ///< by CTA
-  std::vector<Bits> pdlWaits;    ///< by CTA
-  Bits sourceReads;              ///< reads by bulk stores: what wait_group.read ends
+  std::vector<Bits> conflicts; ///< by epoch: accesses that must be known; empty for the others
+  std::vector<Bits> relevant;  ///< by agent: epochs that some check of its own asks for
+  std::vector<Bits> exitMask;  ///< by CTA
+  std::vector<Bits> pdlWaits;  ///< by CTA
+  Bits sourceReads;            ///< reads by bulk stores: what wait_group.read ends
   bool anyPdlWait = false;
   int frameCount = 0, variableCount = 0;
   std::vector<std::string> assumptions;
-  std::string refused;           ///< why the kernel cannot be judged, if so
+  std::string refused; ///< why the kernel cannot be judged, if so
 
   const schedule::Step &stepOf(const Agent &agent, int step) const {
     return kernel->tasks[size_t(agent.task)].steps[size_t(step)];

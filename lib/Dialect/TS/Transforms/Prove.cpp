@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// ts-prove: layer 3 on every kernel of a module, with diagnostics at the ops that the model came from.
+// ts-prove: layer 3 on every kernel of a module, with diagnostics at the ops that the model came
+// from.
 #include "ts/Dialect/TS/Transforms/Prove.h"
 #include "ts/Analysis/Prover/Report.h"
 #include "ts/Dialect/TS/Transforms/Allocation.h"
@@ -54,7 +55,8 @@ static std::string helpFor(const prover::Verdict &verdict) {
     return "make the second access wait for the first: close its bracket before, or let the ring "
            "order them";
   case prover::FaultKind::Overrun:
-    return "let the task that is overtaken release the stage or wait for it, so that the ring cannot "
+    return "let the task that is overtaken release the stage or wait for it, so that the ring "
+           "cannot "
            "go on without it";
   case prover::FaultKind::Bytes:
     return "arm exactly the bytes that the copies of one stage bring, on every path";
@@ -94,8 +96,7 @@ void mlir::ts::reportVerdict(KernelOp kernel, const ScheduleModel &model,
     diag.attachNote(model.opAt(blocked.loc)->getLoc())
         << "'" << verdict.agents[size_t(blocked.agent)] << "' waits for " << blocked.waitsFor;
     if (blocked.wakerAgent >= 0)
-      diag.attachNote(model.opAt(blocked.wakerLoc)->getLoc())
-          << blocked.waker;
+      diag.attachNote(model.opAt(blocked.wakerLoc)->getLoc()) << blocked.waker;
   }
   if (std::string table = prover::stepTable(verdict); !table.empty())
     diag.attachNote(kernel.getLoc()) << "the steps of one run that ends there:\n" << table;
@@ -130,7 +131,8 @@ struct ProvePass : public mlir::ts::impl::TSProveBase<ProvePass> {
         continue;
       llvm::outs() << kernel.getSymName() << ": " << prover::summary(*verdict);
       if (timing)
-        llvm::outs() << llvm::format("   (%.1f ms)", time.count());
+        llvm::outs() << llvm::format("   (%.1f ms, %zu states)", time.count(),
+                                     verdict->statistics.states);
       llvm::outs() << '\n';
       for (const std::string &assumption : verdict->assumptions)
         llvm::outs() << "  assumed: " << assumption << '\n';
