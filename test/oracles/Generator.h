@@ -41,6 +41,10 @@ const std::vector<std::string> &mutationNames();
 /// `limit` choices, spread over all of them.
 std::vector<Choice> choicesOf(const schedule::Kernel &kernel, size_t limit);
 
+/// Larger ones: `maxTrips` + 1 choices whose trip counts are 0 .. maxTrips in turn, and for tile
+/// loops as many random lists of tiles, trip counts, conditions and skips.
+std::vector<Choice> largeChoices(const schedule::Kernel &kernel, Random &random, int64_t maxTrips);
+
 /// Removes steps that no list names and renumbers the rest.
 void compact(schedule::Task &task);
 /// Smaller samples for which `holds` is still true, until none is.

@@ -160,7 +160,9 @@ public:
     return true;
   }
   bool bytes() {
-    auto *ring = pickRing([](auto &spec) { return spec.numBytes.has_value(); });
+    auto *ring = pickRing([](auto &spec) {
+      return spec.numBytes && spec.type != protocol::PipelineType::ClcFetchAsync;
+    });
     if (!ring)
       return false;
     ring->numBytes = *ring->numBytes * random.pick({1, 3, 4}) / 2;

@@ -211,6 +211,47 @@ Sample reuse(Random &random) {
   return m.finish();
 }
 
+/// A hardware queue: one task fetches the next tile, everybody waits for the answer and gives it
+/// back.
+Sample hardwareQueue(Random &random) {
+  Maker m("hardware-queue");
+  m.sample.choice.tiles = 1 + random.below(3);
+  bool cluster = random.chance(30);
+  if (cluster)
+    m.pairOfCtas(1);
+  int q = m.plain(ResourceKind::Queue, "tiles");
+  Resource &queue = m.kernel().resources[size_t(q)];
+  queue.clc = true;
+  protocol::PipelineSpec spec;
+  spec.name = queue.name;
+  spec.type = PipelineType::ClcFetchAsync;
+  spec.stages = 1 + random.below(2);
+  spec.numBytes = 16;
+  spec.stageBytes = 16;
+  queue.pipeline = spec;
+  int r =
+      m.ring(random.pick({PipelineType::AsyncAsync, PipelineType::TmaAsync}), 1 + random.below(2));
+  m.spec(r).multicast = {false, false};
+  m.task("schedule");
+  m.tiles(q, [&] {
+    m.event(K::Acquire, q);
+    m.event(K::FetchTile, q);
+    m.event(K::Commit, q);
+    m.event(K::NextTile, q);
+  });
+  for (bool producer : {true, false}) {
+    m.task(producer ? "p" : "c");
+    m.tiles(q, [&] {
+      if (producer)
+        m.acquireProduceCommit(r);
+      else
+        m.waitConsumeRelease(r);
+      m.event(K::NextTile, q);
+    });
+  }
+  return m.finish();
+}
+
 } // namespace
 
 Generated drawSpecial(Random &random) {
@@ -225,7 +266,8 @@ Generated drawSpecial(Random &random) {
                                   {"scratch", scratch},
                                   {"baton", baton},
                                   {"arming-warps", armingWarps},
-                                  {"reuse", reuse}};
+                                  {"reuse", reuse},
+                                  {"hardware-queue", hardwareQueue}};
   const Pattern &pattern = patterns[random.below(std::size(patterns))];
   return {pattern.draw(random), pattern.name, {}};
 }

@@ -69,8 +69,6 @@ std::vector<Op> opsOf(EventKind kind) {
     return {Op::Wait};
   case EventKind::Release:
     return {Op::Release};
-  case EventKind::FetchTile:
-    return {Op::Acquire, Op::Commit};
   case EventKind::NextTile:
     return {Op::Wait, Op::Release};
   default:

@@ -73,6 +73,28 @@ std::vector<Choice> choicesOf(const Kernel &kernel, size_t limit) {
   return some;
 }
 
+std::vector<Choice> largeChoices(const Kernel &kernel, Random &random, int64_t maxTrips) {
+  Choice shape = choicesOf(kernel, 100000).back();
+  bool tiles = shape.tiles > 1;
+  std::vector<Choice> list;
+  for (int64_t n = 0; n <= maxTrips; ++n) {
+    Choice choice;
+    choice.tiles = tiles ? random.below(6) : 1;
+    for (auto &[name, value] : shape.args)
+      choice.args[name] = tiles ? random.below(5) : n;
+    for (int64_t t = 0; t < std::max<int64_t>(choice.tiles, 1); ++t) {
+      for (auto &[name, values] : shape.perTile)
+        choice.perTile[name].push_back(random.below(5));
+      for (auto &[name, values] : shape.conditions)
+        choice.conditions[name].push_back(random.chance(50));
+      if (!shape.skipped.empty())
+        choice.skipped.push_back(random.chance(40));
+    }
+    list.push_back(choice);
+  }
+  return list;
+}
+
 namespace {
 
 std::vector<Sample> smaller(const Sample &sample) {

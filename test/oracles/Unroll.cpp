@@ -20,11 +20,9 @@ void AgentWriter::event(StepId id, const Event &e) {
   case K::Release:
     return ring(e, protocol::Op::Release);
   case K::FetchTile:
-    if (!rings.isRing(e.resource))
-      return;
-    rings.perform(w, e.resource, protocol::Op::Acquire);
-    fetch(e);
-    return rings.perform(w, e.resource, protocol::Op::Commit);
+    if (rings.isRing(e.resource))
+      fetch(e);
+    return;
   case K::NextTile:
     if (!rings.isRing(e.resource))
       return;
