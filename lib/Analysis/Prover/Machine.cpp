@@ -270,6 +270,8 @@ std::optional<bool> Machine::forced(const State &state, const Decision &decision
   const Symbol &symbol = program.symbols[size_t(trip->symbol)];
   if (trip->cap < symbol.min)
     return true;
+  if (trip->symbol == classSymbol)
+    return trip->cap < classValue;
   if (tripBound >= 0 && !symbol.tiles && trip->cap >= tripBound)
     return false;
   // "Zero or not" may have been asked by a condition in the meantime.
@@ -330,7 +332,7 @@ void Machine::decide(State &state, const Decision &decision, bool value) const {
   if (frozen >= 0) {
     trip.decided = -1;
     trip.cap = frozen;
-  } else if (tripBound < 0 && trip.cap > keptTrips) {
+  } else if (tripBound < 0 && (trip.cap > keptTrips || trip.symbol == classSymbol)) {
     state.trips.erase(state.trips.begin() + long(index));
   }
 }

@@ -103,6 +103,10 @@ public:
   std::vector<WitnessStep> *log = nullptr;
   size_t steps = 0;
 
+  /// Class mode: every visit of the loops over `classSymbol` runs `classValue` times.
+  int classSymbol = -1;
+  int64_t classValue = 0;
+
   /// Exact mode: trip counts of launch symbols are given, per-tile ones are bounded.
   std::vector<int64_t> fixed;
   int64_t tripBound = -1;

@@ -125,7 +125,10 @@ void Normaliser::control(const State &state, Digest &sum) {
     else
       fold << 2 << uint64_t(std::min(trip.cap, symbol.min)) << uint64_t(trip.cap % symbol.modulus)
            << uint64_t(std::min<int64_t>(
-                  trip.cap, !symbol.tiles && machine.awaited(state, trip) ? keptTrips + 1 : 1));
+                  trip.cap, !symbol.tiles && trip.symbol != machine.classSymbol &&
+                                    machine.awaited(state, trip)
+                                ? keptTrips + 1
+                                : 1));
     sum.add(TagTrip, fold.value);
   }
   for (const Known &fact : state.known) {

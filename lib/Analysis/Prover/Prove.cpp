@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <deque>
 #include <map>
+#include <numeric>
+#include <unordered_map>
 #include <unordered_set>
 
 namespace ts::prover {
@@ -63,6 +65,10 @@ public:
   Fault takeFault();
   bool consistent() const;
   size_t states() const { return visited.size(); }
+  /// Class mode, after a safe run: whether every exit of the class symbol's loops lay on a cycle of
+  /// lockstep rounds, and the common length of these cycles.
+  bool cyclic = true;
+  int64_t period = 1;
   std::string why;
 
 private:
@@ -76,6 +82,7 @@ private:
 
   bool settle(State &&state, int outcome);
   void finishRace(State &state, int &outcome);
+  void probe(const State &state, const Decision &decision);
   std::vector<Outcome> path(int outcome) const;
   std::vector<Choice> choices(int outcome, bool &same) const;
   void replay(int outcome, Fault &fault);
@@ -88,6 +95,7 @@ private:
   std::vector<Outcome> outcomes;
   std::unordered_set<Digest, DigestHash> visited;
   int faultAt = -1;
+  std::unordered_map<Digest, int64_t, DigestHash> cycles;  ///< 0: on none
 };
 
 } // namespace
@@ -111,6 +119,45 @@ void Search::finishRace(State &state, int &outcome) {
     machine.fault = *state.race;
 }
 
+/// Does a loop over the class symbol, about to stop here, come back to this very state when it goes on
+/// instead? Then it could stop as well any number of such rounds later.
+void Search::probe(const State &state, const Decision &decision) {
+  constexpr int64_t rounds = 16;
+  const Trip *trip = machine.findTrip(state, decision.trip);
+  if (!trip || trip->symbol != machine.classSymbol)
+    return;
+  if (trip->cap == 0) {
+    cyclic = false;
+    return;
+  }
+  State next = state;
+  machine.collectGarbage(next);
+  Digest start = normaliser.digest(next);
+  auto [it, fresh] = cycles.try_emplace(start, 0);
+  if (fresh) {
+    for (int64_t i = 1; i <= rounds; ++i) {
+      machine.decide(next, decision, true);
+      machine.run(next);
+      if (machine.fault || machine.decision().kind != Decision::Kind::Trip ||
+          machine.decision().trip != decision.trip)
+        break;
+      machine.collectGarbage(next);
+      if (normaliser.digest(next) == start) {
+        cycles[start] = i;
+        break;
+      }
+    }
+    machine.fault.reset();
+    // Leave the machine as it was found: parked at this decision.
+    State again = state;
+    machine.run(again);
+  }
+  int64_t found = cycles[start];
+  cyclic &= found > 0;
+  if (found > 0)
+    period = std::lcm(period, found);
+}
+
 /// Runs on until a real choice, the end or a fault. False: a fault.
 bool Search::settle(State &&state, int outcome) {
   machine.run(state);
@@ -119,6 +166,8 @@ bool Search::settle(State &&state, int outcome) {
     std::optional<bool> value = machine.forced(state, decision);
     if (!value)
       break;
+    if (!*value && cyclic)
+      probe(state, decision);
     outcomes.push_back({outcome, *value, machine.describe(state, decision, *value),
                         decision.kind == Decision::Kind::Trip ? decision.trip : -1});
     outcome = int(outcomes.size()) - 1;
@@ -247,6 +296,8 @@ bool Search::consistent() const {
 void Search::replay(int outcome, Fault &fault) {
   Machine again(program, options);
   again.fixed = machine.fixed;
+  again.classSymbol = machine.classSymbol;
+  again.classValue = machine.classValue;
   again.tripBound = machine.tripBound;
   again.log = &fault.steps;
   State state = again.initial();
@@ -289,6 +340,9 @@ Fault Search::takeFault() {
 //--- Verdicts -----------------------------------------------------------------------------------
 
 namespace {
+
+/// The general search is given up for classes of launch values beyond this size.
+constexpr size_t statesBeforeClasses = 200;
 
 void fillStatistics(Verdict &verdict, const Program &program, Search &search) {
   verdict.statistics.agents = program.agents.size();
@@ -351,6 +405,42 @@ void searchBounded(const Program &program, const Options &options, Verdict &verd
   verdict.reason = "loops over one value run one after the other and have to agree on it";
 }
 
+/// One launch value that all tiles and loops share: its values one by one, until a full period of them
+/// closes (every loop could have gone round once more and been in the same state). False: undecided.
+bool searchClasses(const Program &program, const Options &options, Verdict &verdict) {
+  constexpr int64_t most = 48;
+  for (size_t s = 0; s < program.symbols.size(); ++s) {
+    const Symbol &symbol = program.symbols[s];
+    if (symbol.tiles || symbol.perTile)
+      continue;
+    int64_t period = 1, closed = 0;
+    for (int64_t value = symbol.min; value <= symbol.min + most; ++value) {
+      Search search(program, options);
+      search.engine().classSymbol = int(s);
+      search.engine().classValue = value;
+      Search::Result result = search.run();
+      verdict.statistics.states += search.states();
+      verdict.statistics.steps += search.engine().steps;
+      if (result == Search::Result::Cut)
+        break;
+      if (result == Search::Result::Fault) {
+        if (!search.consistent())
+          break;
+        verdict.kind = Verdict::Kind::Refuted;
+        verdict.fault = search.takeFault();
+        return true;
+      }
+      closed = search.cyclic ? closed + 1 : 0;
+      period = search.cyclic ? std::lcm(period, search.period) : 1;
+      if (closed >= period) {
+        verdict.kind = Verdict::Kind::Proven;
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
 Verdict decide(const schedule::Kernel &kernel, const Placement &placement, const Options &options,
                bool widen = true) {
   Verdict verdict;
@@ -371,9 +461,28 @@ Verdict decide(const schedule::Kernel &kernel, const Placement &placement, const
   for (const ConditionInfo &condition : program.conditions)
     if (condition.symbol < 0)
       verdict.symbols.push_back(condition.name);
-  Search search(program, options);
-  Search::Result result = search.run();
-  fillStatistics(verdict, program, search);
+  // Tiles with a trip count each are the harder case; where the launch fixes it, try that soon.
+  bool launch = std::any_of(program.symbols.begin(), program.symbols.end(), [](const Symbol &symbol) {
+    return !symbol.tiles && !symbol.perTile && !symbol.constant;
+  });
+  Options first = options;
+  if (launch)
+    first.maxStates = std::min(first.maxStates, statesBeforeClasses);
+  std::optional<Search> general(std::in_place, program, first);
+  Search::Result result = general->run();
+  fillStatistics(verdict, program, *general);
+  if (launch && !widened &&
+      (result == Search::Result::Cut ||
+       (result == Search::Result::Fault && !general->consistent()))) {
+    if (searchClasses(program, options, verdict))
+      return verdict;
+    if (result == Search::Result::Cut) {
+      general.emplace(program, options);
+      result = general->run();
+      fillStatistics(verdict, program, *general);
+    }
+  }
+  Search &search = *general;
   // What fails for some long loop need not fail for this one.
   if (widened && result != Search::Result::Safe) {
     Verdict exact = decide(kernel, placement, options, false);
