@@ -117,6 +117,9 @@ std::vector<Finding> validate(const GroupSpec &group, const ClusterSpec &cluster
   check.alike();
   check.collapsedOp();
   check.routes(cluster);
+  // What is wrong with a member on its own mostly follows from that.
+  if (!findings.empty())
+    return findings;
   for (const GroupMember &member : group.members) {
     Participants by = member.by;
     for (Op op : {Op::Acquire, Op::Commit, Op::Wait, Op::Release})

@@ -2,6 +2,7 @@
 // Loops, work tiles and branches of one task. Every loop and branch carries the pipeline positions
 // that its body moves, beside the schedule's own values.
 #include "LowerScheduleTask.h"
+#include "ts/Support/TileOrder.h"
 
 using namespace mlir;
 using namespace mlir::ts;
@@ -70,38 +71,26 @@ LogicalResult TaskLowering::lowerFor(ForOp op) {
 
 //===-- Tiles --------------------------------------------------------------------------------===//
 
+namespace {
+/// The arithmetic of ::ts::decodeTile as instructions.
+struct TileMath {
+  Emitter &e;
+  Value constant(int64_t value) { return e.i32(value); }
+  Value add(Value x, Value y) { return e.add(x, y); }
+  Value sub(Value x, Value y) { return e.sub(x, y); }
+  Value mul(Value x, Value y) { return e.mul(x, y); }
+  Value divu(Value x, Value y) { return e.divu(x, y); }
+  Value minu(Value x, Value y) { return e.select(e.cmp(arith::CmpIPredicate::ult, x, y), x, y); }
+};
+} // namespace
+
 /// Coordinates of linear tile `t`: the last two dimensions in groups of `group` rows.
 static SmallVector<Value> tileCoords(Emitter &e, Value t, ArrayRef<Value> tiles, int64_t group) {
-  SmallVector<Value> coords(tiles.size());
-  if (tiles.size() == 1) {
-    coords[0] = e.toIndex(t);
-    return coords;
-  }
-  unsigned m = tiles.size() - 2;
-  Value rows = tiles[m], cols = tiles[m + 1];
-  if (m == 1) {
-    Value plane = e.mul(rows, cols);
-    Value batch = e.divu(t, plane);
-    coords[0] = e.toIndex(batch);
-    t = e.sub(t, e.mul(batch, plane));
-  }
-  Value row, col;
-  if (group == 1) {
-    row = e.divu(t, cols);
-    col = e.sub(t, e.mul(row, cols));
-  } else {
-    Value size = e.i32(group);
-    Value perGroup = e.mul(cols, size);
-    Value g = e.divu(t, perGroup);
-    Value rest = e.sub(t, e.mul(g, perGroup));
-    Value first = e.mul(g, size);
-    Value left = e.sub(rows, first);
-    Value height = e.select(e.cmp(arith::CmpIPredicate::ult, left, size), left, size);
-    col = e.divu(rest, height);
-    row = e.add(first, e.sub(rest, e.mul(col, height)));
-  }
-  coords[m] = e.toIndex(row);
-  coords[m + 1] = e.toIndex(col);
+  TileMath math{e};
+  SmallVector<Value> coords;
+  for (Value coord :
+       ::ts::decodeTile(math, t, std::vector<Value>(tiles.begin(), tiles.end()), group))
+    coords.push_back(e.toIndex(coord));
   return coords;
 }
 

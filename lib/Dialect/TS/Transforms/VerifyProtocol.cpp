@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// ts-verify-protocol: declared pipelines against the protocol component (TS215 to TS223), warp ranges,
-// registers and capacity. Features of the chip are in VerifyProtocolArch.cpp.
+// ts-verify-protocol: declared pipelines against the protocol component (TS215 to TS223), warp
+// ranges, registers and capacity. Features of the chip are in VerifyProtocolArch.cpp.
 #include "VerifyProtocolImpl.h"
 #include "ts/Analysis/Schedule/BracketBytes.h"
 #include "ts/Analysis/Schedule/IssuedCopies.h"
@@ -123,19 +123,22 @@ static void checkPhases(Value resource, TaskOp task, KernelOp kernel, const Pipe
     if (silent == bytes.phases.end())
       return;
     auto diag = reporter.report(CheckId::TS217, silent->acquire);
-    diag << "task '" << task.getName() << "' fills '" << getResourceName(resource)
-         << "' on one path and issues nothing on another, but its barrier expects the same bytes in "
-            "every phase; do the work on every path between acquire and commit";
+    diag
+        << "task '" << task.getName() << "' fills '" << getResourceName(resource)
+        << "' on one path and issues nothing on another, but its barrier expects the same bytes in "
+           "every phase; do the work on every path between acquire and commit";
     if (!silent->path.empty())
       diag.attachNote(silent->acquire->getLoc()) << "nothing on the path with " << silent->path;
     return;
   }
-  llvm::sort(bytes.phases, [](const auto &a, const auto &b) { return total(a.bytes) < total(b.bytes); });
+  llvm::sort(bytes.phases,
+             [](const auto &a, const auto &b) { return total(a.bytes) < total(b.bytes); });
   const PhaseBytes::Phase &least = bytes.phases.front(), &most = bytes.phases.back();
   auto diag = reporter.report(CheckId::TS217, least.acquire);
   diag << "the copies of task '" << task.getName() << "' into '" << getResourceName(resource)
        << "' add up to " << total(least.bytes) << " bytes on one path and to " << total(most.bytes)
-       << " on another, but the barrier expects one number for every phase; issue the same copies on "
+       << " on another, but the barrier expects one number for every phase; issue the same copies "
+          "on "
           "every path between acquire and commit";
   for (const PhaseBytes::Phase *phase : {&least, &most}) {
     auto &note = diag.attachNote(phase->acquire->getLoc());
@@ -189,15 +192,16 @@ void mlir::ts::detail::checkWarpRanges(KernelOp kernel, CheckReporter &reporter)
     int64_t first = task.getFirstWarp(), count = task.getNumWarps();
     if (first + count > warps)
       reporter.report(CheckId::TS224, task)
-          << "task '" << task.getName() << "' runs on warps " << first << " to " << first + count - 1
-          << ", but kernel '" << kernel.getSymName() << "' has " << warps
+          << "task '" << task.getName() << "' runs on warps " << first << " to "
+          << first + count - 1 << ", but kernel '" << kernel.getSymName() << "' has " << warps
           << " (0 to " << warps - 1 << "); move the task or raise the kernel's warps to "
           << first + count;
     for (TaskOp other : ArrayRef(tasks).take_front(i)) {
       int64_t otherFirst = other.getFirstWarp(), otherCount = other.getNumWarps();
       int64_t begin = std::max(first, otherFirst);
       int64_t end = std::min(first + count, otherFirst + otherCount);
-      bool apart = task.getOnlyCta() && other.getOnlyCta() && *task.getOnlyCta() != *other.getOnlyCta();
+      bool apart =
+          task.getOnlyCta() && other.getOnlyCta() && *task.getOnlyCta() != *other.getOnlyCta();
       if (begin >= end || apart)
         continue;
       auto diag = reporter.report(CheckId::TS224, task);
@@ -252,6 +256,10 @@ void mlir::ts::verifyProtocol(KernelOp kernel, CheckReporter &reporter) {
   checkIssuedBytes(kernel, reporter);
   checkNamedBarriers(kernel, reporter);
   checkCapacity(kernel, lacksFeature, reporter);
+  checkBarrierStorage(kernel, reporter);
+  checkTmemUse(kernel, reporter);
+  checkFences(kernel, reporter);
+  checkTileOrder(kernel, reporter);
 }
 
 namespace {

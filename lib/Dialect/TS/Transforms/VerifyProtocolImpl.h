@@ -7,12 +7,16 @@
 
 namespace mlir::ts::detail {
 
-void checkPipelines(KernelOp kernel, CheckReporter &reporter);     // TS215 to TS223
-void checkIssuedBytes(KernelOp kernel, CheckReporter &reporter);   // TS217 over paths
-void checkWarpRanges(KernelOp kernel, CheckReporter &reporter);    // TS224
-void checkCapacity(KernelOp kernel, bool lacksFeature, CheckReporter &reporter);  // TS225, TS226
-void checkNamedBarriers(KernelOp kernel, CheckReporter &reporter);  // TS229
-void checkArchitecture(KernelOp kernel, CheckReporter &reporter);  // TS227, TS228
+void checkPipelines(KernelOp kernel, CheckReporter &reporter);                   // TS215 to TS223
+void checkIssuedBytes(KernelOp kernel, CheckReporter &reporter);                 // TS217 over paths
+void checkWarpRanges(KernelOp kernel, CheckReporter &reporter);                  // TS224
+void checkCapacity(KernelOp kernel, bool lacksFeature, CheckReporter &reporter); // TS225, TS226
+void checkNamedBarriers(KernelOp kernel, CheckReporter &reporter);               // TS229
+void checkBarrierStorage(KernelOp kernel, CheckReporter &reporter);              // TS230
+void checkTmemUse(KernelOp kernel, CheckReporter &reporter);                     // TS231
+void checkFences(KernelOp kernel, CheckReporter &reporter);                      // TS232
+void checkTileOrder(KernelOp kernel, CheckReporter &reporter);                   // TS233
+void checkArchitecture(KernelOp kernel, CheckReporter &reporter);                // TS227, TS228
 
 } // namespace mlir::ts::detail
 

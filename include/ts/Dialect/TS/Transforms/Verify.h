@@ -43,7 +43,7 @@ FailureOr<bool> parseSeverity(StringRef text, Operation *at);
 /// Layer 1: TS101 to TS114.
 void verifyStructure(KernelOp kernel, CheckReporter &reporter);
 
-/// Layer 2: TS215 to TS229.
+/// Layer 2: TS215 to TS233.
 void verifyProtocol(KernelOp kernel, CheckReporter &reporter);
 
 /// The nearest of `names` to a misspelled one, quoted for a message (" did you mean 'x'?"), or "".
