@@ -237,6 +237,12 @@ LogicalResult TaskLowering::cloneOp(Operation &op) {
     converge();
   if (op.getNumRegions())
     return cloneNested(op);
+  // The fence orders what has ended, and a store to tensor memory ends with its wait (PTX ISA 8.8,
+  // tcgen05.wait).
+  if (auto by = dyn_cast<FenceOp>(op);
+      by && by.getKind() == FenceKind::TcgenBefore && !singleThread &&
+      task.walk([](TmemStoreOp) { return WalkResult::interrupt(); }).wasInterrupted())
+    fence(proto::Fence::TcgenWaitSt);
   Operation *clone = b.clone(op, mapping);
   if (isa<TmemLoadOp>(op)) {
     if (Value written = workResource ? writtenCondition(b, kernel, workResource) : Value()) {
