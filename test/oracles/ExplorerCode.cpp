@@ -145,8 +145,11 @@ void Explorer::compile() {
   for (size_t a = 0; a < p.agents.size(); ++a)
     compileAgent(int(a));
   width = pdl(p.ctas);
-  if (items.size() > 4000 || p.agents.size() > 60)
-    verdict.unsupported = "more agents or copies than a state holds";
+  bool wide = false;
+  for (const Barrier &barrier : p.barriers)
+    wide |= barrier.count > 30000;
+  if (items.size() > 4000 || p.agents.size() > 60 || wide)
+    verdict.unsupported = "more agents, copies or arrivals than a state holds";
 }
 
 bool Explorer::checkBytes() {
@@ -160,7 +163,12 @@ bool Explorer::checkBytes() {
           if (target.barrier >= 0)
             sums[{target.barrier, target.gen}].second += target.bytes;
     }
-  for (auto &[key, sum] : sums) {
+  for (auto &[key, sum] : sums)
+    if (2 * std::max(sum.first, sum.second) / unit > 30000) {
+      verdict.unsupported = "byte numbers without a common divisor of their size";
+      return false;
+    }
+  for (auto &[key, sum] : sums)
     if (sum.first != sum.second) {
       verdict.kinds |= 1u << unsigned(Kind::Bytes);
       verdict.witness[unsigned(Kind::Bytes)] = place(key.first, key.second) + ": " +
@@ -168,11 +176,6 @@ bool Explorer::checkBytes() {
                                                std::to_string(sum.second) + " issued\n";
       return pastBytes;
     }
-    if (2 * sum.first / unit > 30000) {
-      verdict.unsupported = "byte numbers without a common divisor of their size";
-      return false;
-    }
-  }
   return true;
 }
 

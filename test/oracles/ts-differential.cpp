@@ -116,6 +116,23 @@ bool defined(const ts::schedule::Task &task, ts::schedule::StepId def, ts::sched
   return false;
 }
 
+/// Whether an operation on an interleaved ring stands in a loop that says which lane it is.
+bool laneKnown(const ts::schedule::Kernel &kernel, const ts::schedule::Task &task,
+               ts::schedule::StepId op) {
+  const auto &strides =
+      kernel.resources[size_t(task.steps[size_t(op)].event.resource)].pipeline->interleave;
+  std::optional<ts::protocol::Op> which =
+      ts::schedule::barrierOp(task.steps[size_t(op)].event.kind);
+  int64_t stride = which ? strides[ts::protocol::roleIndex(*which)] : 1;
+  if (stride < 2 || task.warps == stride)
+    return true;
+  for (ts::schedule::StepId at = op; at >= 0; at = task.steps[size_t(at)].parent)
+    if (task.steps[size_t(at)].kind == ts::schedule::StepKind::Loop &&
+        task.steps[size_t(at)].loop.step.offset == stride)
+      return true;
+  return false;
+}
+
 /// What an earlier check refuses and gives no meaning to, so that there is nothing to compare.
 std::string refused(const ts::schedule::Kernel &kernel) {
   using ts::schedule::EventKind;
@@ -138,6 +155,8 @@ std::string refused(const ts::schedule::Kernel &kernel) {
       };
       bool ring = step.event.resource >= 0 &&
                   kernel.resources[size_t(step.event.resource)].pipeline.has_value();
+      if (ring && !laneKnown(kernel, task, ts::schedule::StepId(s)))
+        return "an interleaved operation outside the loop that gives its lane (check 221)";
       // Which stage would it see?
       if (ring &&
           ((step.event.kind == EventKind::Produce &&
