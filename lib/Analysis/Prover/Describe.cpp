@@ -38,7 +38,7 @@ std::string describeAccess(const Program &program, int family, int stage) {
   std::string text =
       std::string(f.kind == Family::Kind::Write ? "write" : "read") + " of '" + name + "'";
   if (f.stages > 1)
-    text += " stage " + number(stage);
+    text += (f.partStride ? " part " : " stage ") + number(stage);
   text +=
       std::string(allocation.space == schedule::MemorySpace::Tmem ? ", columns [" : ", bytes [") +
       number(f.offset) + ", " + number(f.offset + f.size) + ")";

@@ -34,6 +34,8 @@ struct FamilyKey {
   int cta, allocation, agent, channel, resource, task, step;
   int64_t offset, size;
   bool write, exact;
+  int partBase = -1;
+  int64_t partOffset = 0, partSize = 0, partStride = 0, parts = 1;
   auto operator<=>(const FamilyKey &) const = default;
 };
 
@@ -78,6 +80,8 @@ private:
   int arrivalFamily(int barrier, int64_t stages, int agent, bool async);
   int waitFamily(int barrier, int64_t stages, int agent);
   int accessFamily(const FamilyKey &key, bool async, bool declared, int accessIndex);
+  /// Number of a place that run-time numbers decide.
+  int partBase(const std::string &base) { return partBases.try_emplace(base, int(partBases.size())).first->second; }
   int symbolFor(const sched::Bound &bound, bool tile, int queue);
   /// The symbol that stands for a long constant and the constant's distance to it.
   std::pair<int, int64_t> symbolForConstant(int64_t trips);
@@ -100,6 +104,7 @@ private:
   std::map<std::tuple<int, int, bool>, int> arrivalFamilies;
   std::map<std::pair<int, int>, int> waitFamilies;
   std::map<FamilyKey, int> accessFamilies;
+  std::map<std::string, int> partBases;
   std::vector<FamilyMemory> memory; ///< by family
   std::map<std::string, int> symbols;
   std::map<int64_t, int> constants; ///< symbols of long constants
@@ -133,6 +138,7 @@ private:
   void arriveAt(const Ring &ring, const Side &side, const proto::ArriveStep &arrive, proto::Op op,
                 sched::StepId id);
   void work(sched::StepId id, int depth);
+  bool choosePart(const sched::Access &access, AccessSpec &spec, FamilyKey &key);
   void access(sched::StepId id, const sched::Event &event, bool declared);
   void issueKnown(const Ring &ring, const Side &side, sched::StepId id,
                   const proto::IssuedBytes &bytes);

@@ -85,6 +85,12 @@ int Elaborator::accessFamily(const FamilyKey &key, bool async, bool declared, in
     family.size = key.size;
     family.task = program.agents[size_t(key.agent)].task;
     family.step = key.step;
+    family.partBase = key.partBase;
+    family.partOffset = key.partOffset;
+    family.partSize = key.partSize;
+    family.partStride = key.partStride;
+    if (key.parts > 1)
+      family.stages = int(key.parts);
     family.accessIndex = accessIndex;
     it->second = addFamily(family);
     memory[size_t(it->second)] = {key.exact, declared, key.channel};
@@ -111,6 +117,8 @@ static Range rangeOf(const sched::Kernel &kernel, const Placement &placement, co
   range.end = family.offset + std::max<int64_t>(family.size, 0);
   if (size_t(family.allocation) < placement.allocations.size()) {
     const Placed &placed = placement.allocations[size_t(family.allocation)];
+    if (family.partStride)
+      stage = 0;
     if (placed.offset >= 0) {
       range.placed = true;
       range.begin += placed.offset + stage * placed.stride;
@@ -118,6 +126,12 @@ static Range rangeOf(const sched::Kernel &kernel, const Placement &placement, co
     }
   }
   return range;
+}
+
+/// Whether two accesses of one agent that count from the same run-time place meet.
+static bool partsMeet(const Family &a, int s, const Family &b, int t) {
+  int64_t x = a.partOffset + s * a.partStride, y = b.partOffset + t * b.partStride;
+  return x < y + b.partSize && y < x + a.partSize;
 }
 
 static bool overlap(const Range &a, const Range &b) {
@@ -161,7 +175,7 @@ void Elaborator::addConflicts() {
   for (size_t i = 0; i < program.families.size(); ++i)
     if (program.families[i].allocation >= 0)
       accesses.push_back(int(i));
-  auto exempt = [&](int i, int j) {
+  auto exempt = [&](int i, int j, bool relative) {
     const Family &a = program.families[size_t(i)], &b = program.families[size_t(j)];
     const FamilyMemory &x = memory[size_t(i)], &y = memory[size_t(j)];
     if (a.agent == b.agent) {
@@ -172,7 +186,7 @@ void Elaborator::addConflicts() {
         return true;
     }
     const sched::Task &s = kernel.tasks[size_t(a.task)], &t = kernel.tasks[size_t(b.task)];
-    if (s.source != t.source)
+    if (s.source != t.source || relative)
       return false;
     if (a.agent != b.agent && a.step == b.step && s.name == t.name)
       return true;
@@ -194,16 +208,19 @@ void Elaborator::addConflicts() {
       if (a.cta != b.cta || (a.kind != Family::Kind::Write && b.kind != Family::Kind::Write))
         continue;
       bool same = a.allocation == b.allocation, decided = false, skip = false;
+      bool relative = same && a.agent == b.agent && a.partBase >= 0 && a.partBase == b.partBase;
       for (int s = 0; s < a.stages && !skip; ++s)
         for (int t = 0; t < b.stages; ++t) {
           Range x = rangeOf(kernel, placement, a, s), y = rangeOf(kernel, placement, b, t);
           bool meet = x.placed && y.placed ? overlap(x, y)
                                            : same && (s == t || a.unit < 0) && overlap(x, y);
+          if (relative)
+            meet = partsMeet(a, s, b, t);
           if (!meet)
             continue;
           if (!decided) {
             decided = true;
-            skip = exempt(i, j);
+            skip = exempt(i, j, relative);
             if (skip)
               break;
           }

@@ -4,6 +4,7 @@
 #include "Elaborate.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace ts::prover {
 
@@ -72,6 +73,34 @@ static Channel channelOf(const sched::Access &access, bool declared) {
   default:
     return Sync;
   }
+}
+
+/// Parts of an unstaged buffer that loops choose are told apart, as far as the loops are followed.
+bool TaskElaborator::choosePart(const sched::Access &access, AccessSpec &spec, FamilyKey &key) {
+  const sched::Part &part = access.part;
+  if (!part.known)
+    return false;
+  int64_t period = part.count * part.divisor;
+  for (auto [loop, scale] : part.terms)
+    if (!loopNumber.count(loop) || period < 1 || period > 4096)
+      return false;
+  key.partBase = c.partBase(part.base);
+  key.partOffset = part.offset;
+  key.partSize = part.size;
+  if (part.count <= 1)
+    return true;
+  key.partStride = part.stride;
+  spec.stages = part.count;
+  spec.slot = -1;
+  spec.partShift = part.shift;
+  spec.partDivisor = part.divisor;
+  for (auto [loop, scale] : part.terms) {
+    int number = loopNumber[loop];
+    spec.parts.push_back({number, scale});
+    LoopInfo &info = agent().loops[size_t(number)];
+    info.modulus = std::lcm(info.modulus, period);
+  }
+  return true;
 }
 
 void TaskElaborator::access(sched::StepId id, const sched::Event &event, bool declared) {
@@ -165,6 +194,8 @@ void TaskElaborator::access(sched::StepId id, const sched::Event &event, bool de
                     access.write,
                     access.exact && cta == agent().cta &&
                         !(channel == Tma && (where & (where - 1)))};
+      if (cta == agent().cta && stages == 1 && choosePart(access, one, key))
+        key.parts = one.stages;
       // Equal accesses of one agent are one family, wherever they stand.
       key.step = -1;
       one.family = c.accessFamily(key, channel != Sync, declared, int(i));

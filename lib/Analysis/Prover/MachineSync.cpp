@@ -341,6 +341,12 @@ Machine::Outcome Machine::access(State &state, int a, const Instr &instr) {
   int64_t slot = spec.slot < 0 ? 0 : variables[spec.slot];
   if (slot < 0)
     return Outcome::Next;
+  if (!spec.parts.empty()) {
+    slot = spec.partShift;
+    for (auto [loop, scale] : spec.parts)
+      slot += scale * state.frames[size_t(agent.frameBase + agent.loops[size_t(loop)].depth)].i;
+    slot /= spec.partDivisor;
+  }
   int stage = int(slot % spec.stages);
   int bit = program.families[size_t(spec.family)].base + stage;
   write(state, a, instr);

@@ -54,6 +54,10 @@ struct Family {
   bool remote = false; ///< by an agent of another CTA
   int allocation = -1;
   int64_t offset = 0, size = 0;
+  /// With a place that run-time numbers decide: which, and the bytes from there on. The stages of such
+  /// a family are parts of one stage when `partStride` is set.
+  int partBase = -1;
+  int64_t partOffset = 0, partSize = 0, partStride = 0;
   int task = -1, step = -1; ///< the access, for messages
   int accessIndex = -1;
   int width() const { return kind == Kind::Arrival ? 3 * stages : stages; }
@@ -127,6 +131,9 @@ struct AccessSpec {
   std::vector<int> barriers; ///< of stage 0: phases that publish it (bulk copies into the stage)
   int64_t barrierStages = 1;
   int barrierSlot = -1;
+  /// Instead of a slot: ((sum of scale * iteration + shift) / divisor) mod stages.
+  std::vector<std::pair<int, int64_t>> parts; ///< loops of the agent, with their scale
+  int64_t partShift = 0, partDivisor = 1;
 };
 
 struct HandSpec {

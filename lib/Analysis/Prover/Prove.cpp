@@ -178,12 +178,15 @@ bool Search::settle(State &&state, int outcome) {
   }
   if (machine.steps > options.maxSteps)
     return true;
-  if (!machine.fault && state.race)
+  // A race stands for every longer run too, unless something worse comes of it.
+  const int raceAt = outcome;
+  const std::shared_ptr<const Fault> race = state.race;
+  if (!machine.fault && race)
     finishRace(state, outcome);
   if (!machine.fault && machine.decision().kind == Decision::Kind::None)
     machine.judgeEnd(state);
   if (machine.fault) {
-    faultAt = outcome;
+    faultAt = race && machine.fault->kind == race->kind ? raceAt : outcome;
     return false;
   }
   if (machine.decision().kind == Decision::Kind::None)
@@ -309,7 +312,7 @@ void Search::replay(int outcome, Fault &fault) {
     again.decide(state, decision, step.value);
     again.run(state);
   }
-  if (!again.fault && again.decision().kind == Decision::Kind::None)
+  if (!again.fault && !state.race && again.decision().kind == Decision::Kind::None)
     again.judgeEnd(state);
 }
 

@@ -152,6 +152,10 @@ private:
       spec.asyncLoad = flag(w, "async_load");
       if (flag(w, "task_warp_leader"))
         spec.producerSignal = proto::SignalTaskWarpLeader;
+      if (flag(w, "leader_produces"))
+        spec.producerSignal = proto::SignalCtaLeader;
+      if (flag(w, "leader_consumes"))
+        spec.consumerSignal = proto::SignalCtaLeader;
       if (flag(w, "no_multicast"))
         spec.multicast = {false, false};
       if (flag(w, "local"))
@@ -398,6 +402,7 @@ private:
                     : kind == "unknown" ? Parity::Kind::Unknown
                                         : Parity::Kind::Constant;
       parity.scale = 1;
+      parity.text = kind;
       parity.loop = loop;
       if (parity.kind == Parity::Kind::Constant)
         parity.offset = number(kind);
