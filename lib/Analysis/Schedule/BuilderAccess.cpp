@@ -12,9 +12,34 @@ void TaskBuilder::addAccess(Event &event, const Access &access) {
     if (known.allocation == access.allocation && known.offset == access.offset &&
         known.size == access.size && known.write == access.write && known.engine == access.engine &&
         known.via == access.via && known.carried == access.carried &&
-        known.remote == access.remote && known.exact == access.exact)
+        known.remote == access.remote && known.exact == access.exact && known.part == access.part)
       return;
   event.accesses.push_back(access);
+}
+
+/// The part of the stage that the view of `root` chooses, as far as loops of the model decide it.
+Part TaskBuilder::partOf(const MemrefRoot &root) {
+  Part part;
+  const RelativeWindow &relative = root.relative;
+  if (!relative.known || !root.work || root.carried || relative.size < 0)
+    return part;
+  part.base = relative.base;
+  part.offset = relative.begin;
+  part.size = relative.size;
+  if (relative.index) {
+    part.count = relative.index->count;
+    part.stride = relative.stride;
+    part.shift = relative.index->offset;
+    part.divisor = relative.index->divisor;
+    for (auto [loop, scale] : relative.index->terms) {
+      auto it = loops.find(loop);
+      if (it == loops.end())
+        return Part();
+      part.terms.push_back({it->second, scale});
+    }
+  }
+  part.known = true;
+  return part;
 }
 
 std::vector<Access> TaskBuilder::resolve(const MemrefAccess &memref, Operation *op) {
@@ -30,9 +55,12 @@ std::vector<Access> TaskBuilder::resolve(const MemrefAccess &memref, Operation *
     access.size = root.size;
     access.exact = root.exact;
     access.carried = root.carried;
+    access.part = partOf(root);
     access.side = root.side();
     if (auto load = dyn_cast<TmemLoadOp>(op))
       access.inFlight = isa<AsyncType>(load.getResult().getType());
+    if (isa<TmemLoadOp, TmemStoreOp>(op) || memref.columns)
+      access.part = Part();
     if (memref.columns && root.exact) {
       access.offset += memref.columns->first;
       access.size = memref.columns->second;
@@ -148,8 +176,8 @@ void TaskBuilder::declaredAccesses(Operation *op, Event &event) {
   ::ts::protocol::SideAccess engines{};
   (produces ? engines.writes : engines.reads) = ::ts::protocol::EngineGeneric;
   if (resource.pipeline)
-    engines = accessOf(*resource.pipeline, produces ? ::ts::protocol::Side::Producer
-                                                    : ::ts::protocol::Side::Consumer);
+    engines = accessOf(*resource.pipeline,
+                       produces ? ::ts::protocol::Side::Producer : ::ts::protocol::Side::Consumer);
   for (int allocation : resource.allocations) {
     const std::string &name = kernel.allocations[size_t(allocation)].name;
     if (uses && llvm::none_of(uses->getAsValueRange<StringAttr>(),

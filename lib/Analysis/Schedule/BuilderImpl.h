@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What the parts of the schedule builder share: the declarations of one kernel and the builder of one
-// role's steps.
+// What the parts of the schedule builder share: the declarations of one kernel and the builder of
+// one role's steps.
 #ifndef TS_LIB_ANALYSIS_SCHEDULE_BUILDERIMPL_H
 #define TS_LIB_ANALYSIS_SCHEDULE_BUILDERIMPL_H
 
@@ -18,7 +18,7 @@ struct KernelContext {
   KernelOp kernel;
   ScheduleModel &model;
   llvm::DenseMap<Value, int> resources;
-  llvm::DenseMap<Value, int> globals;  ///< allocation of a kernel argument
+  llvm::DenseMap<Value, int> globals; ///< allocation of a kernel argument
   llvm::DenseMap<Operation *, ::ts::schedule::LocId> places;
 
   ::ts::schedule::LocId place(Operation *op) {
@@ -59,6 +59,7 @@ private:
   void accesses(Operation *op, const Place &place, std::vector<StepId> &list);
   void declaredAccesses(Operation *op, ::ts::schedule::Event &event);
   void addAccess(::ts::schedule::Event &event, const ::ts::schedule::Access &access);
+  ::ts::schedule::Part partOf(const MemrefRoot &root);
   std::vector<::ts::schedule::Access> resolve(const MemrefAccess &access, Operation *op);
   ::ts::schedule::Parity parity(Value value, const Place &place);
   /// Whether all that the steps do is touch memory.
@@ -78,7 +79,7 @@ private:
   ::ts::schedule::Task &out;
   PathConditions conditions;
   llvm::DenseMap<Operation *, StepId> works, loops;
-  SmallVector<Operation *> pendingViews;  ///< work ops that `via` refers to before all are built
+  SmallVector<Operation *> pendingViews; ///< work ops that `via` refers to before all are built
   bool overflow = false;
 };
 

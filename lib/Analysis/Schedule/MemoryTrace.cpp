@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// One table of what each work primitive accesses, and the backward walk from a memref operand to the
-// stage view or kernel argument that it is part of.
+// One table of what each work primitive accesses, and the backward walk from a memref operand to
+// the stage view or kernel argument that it is part of.
 #include "ts/Analysis/Schedule/MemoryTrace.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -129,8 +129,9 @@ Side MemrefRoot::side() const {
 namespace {
 /// A window in bits from the start of the view it was cut from; tensor memory counts columns.
 struct Window {
-  int64_t begin = 0, size = -1;  ///< size -1: all of it
+  int64_t begin = 0, size = -1; ///< size -1: all of it
   bool exact = true;
+  RelativeWindow relative;
 };
 
 struct Item {
@@ -157,7 +158,11 @@ static Window windowOf(memref::SubViewOp view, ValueEvaluator &evaluator) {
   bool tmem = isTmem(source);
   SmallVector<int64_t> strides;
   int64_t base;
-  Window unknown{0, -1, false};
+  Window unknown{0, -1, false, {}};
+  unknown.relative.known = false;
+  Window result = unknown;
+  RelativeWindow relative;
+  bool exact = true;
   if (failed(source.getStridesAndOffset(strides, base)) || !source.getElementType().isIntOrFloat())
     return unknown;
   int64_t begin = 0, last = 0;
@@ -169,6 +174,21 @@ static Window windowOf(memref::SubViewOp view, ValueEvaluator &evaluator) {
       return cast<IntegerAttr>(cast<Attribute>(part)).getInt();
     };
     auto o = number(offset), s = number(size), t = number(step);
+    if (!o && !tmem && !ShapedType::isDynamic(strides[i])) {
+      // Chosen at run time: by a number that stays, or by the position in a ring.
+      exact = false;
+      Value value = cast<Value>(offset);
+      int64_t bytes = strides[i] * int64_t(source.getElementTypeBitWidth()) / 8;
+      if (std::string fixed = fixedIndex(value); !fixed.empty()) {
+        relative.base += "+" + std::to_string(bytes) + "*" + fixed;
+      } else if (auto index = periodicIndex(value, evaluator); index && !relative.index) {
+        relative.index = std::move(index);
+        relative.stride = bytes;
+      } else {
+        return unknown;
+      }
+      o = 0;
+    }
     constexpr int64_t kBig = int64_t(1) << 40;
     if (!o || !s || !t || ShapedType::isDynamic(strides[i]) || *s < 1 || *o < 0 || *o > kBig ||
         *s > kBig || *t < 0 || *t > kBig || strides[i] < 0 || strides[i] > kBig)
@@ -183,16 +203,34 @@ static Window windowOf(memref::SubViewOp view, ValueEvaluator &evaluator) {
   }
   int64_t bits = source.getElementTypeBitWidth(), unit = tmem ? 32 : 8;
   int64_t first = begin * bits / unit;
-  return {first, ((begin + last + 1) * bits + unit - 1) / unit - first, true};
+  relative.begin = first;
+  relative.size = ((begin + last + 1) * bits + unit - 1) / unit - first;
+  if (exact)
+    result = {first, relative.size, true, {}};
+  result.relative = std::move(relative);
+  return result;
 }
 
 /// The window `inner` of a view that covers `outer` of its source, as a window of the source.
 static Window compose(const Window &inner, const Window &outer) {
+  Window result;
   if (!outer.exact)
-    return {0, -1, false};
-  if (!inner.exact && inner.size < 0)
-    return {outer.begin, outer.size, false};
-  return {outer.begin + inner.begin, inner.size < 0 ? outer.size : inner.size, inner.exact};
+    result = {0, -1, false, {}};
+  else if (!inner.exact && inner.size < 0)
+    result = {outer.begin, outer.size, false, {}};
+  else
+    result = {outer.begin + inner.begin, inner.size < 0 ? outer.size : inner.size, inner.exact, {}};
+  const RelativeWindow &a = inner.relative, &b = outer.relative;
+  RelativeWindow &both = result.relative;
+  both.known = a.known && b.known && !(a.index && b.index);
+  if (!both.known)
+    return result;
+  both.base = b.base + a.base;
+  both.begin = b.begin + a.begin;
+  both.size = a.size < 0 ? b.size : a.size;
+  both.index = a.index ? a.index : b.index;
+  both.stride = a.index ? a.stride : b.stride;
+  return result;
 }
 
 SmallVector<MemrefRoot> mlir::ts::traceMemref(Value memref, ValueEvaluator &evaluator) {
@@ -223,6 +261,9 @@ SmallVector<MemrefRoot> mlir::ts::traceMemref(Value memref, ValueEvaluator &eval
       root.exact = item.window.exact;
       root.offset = item.window.size < 0 ? 0 : item.window.begin;
       root.size = item.window.size < 0 ? extent : item.window.size;
+      root.relative = item.window.relative;
+      if (root.relative.size < 0)
+        root.relative.size = extent;
       roots.push_back(root);
     };
     if (auto arg = dyn_cast<BlockArgument>(item.value)) {
@@ -255,7 +296,9 @@ SmallVector<MemrefRoot> mlir::ts::traceMemref(Value memref, ValueEvaluator &eval
                    memref::MemorySpaceCastOp>(op)) {
       push(op->getOperand(0), item.window, item.carried);
     } else if (isa<memref::ReinterpretCastOp, memref::ViewOp, memref::ReshapeOp>(op)) {
-      push(op->getOperand(0), Window{0, -1, false}, item.carried);
+      Window unknown{0, -1, false, {}};
+      unknown.relative.known = false;
+      push(op->getOperand(0), unknown, item.carried);
     } else if (isa<arith::SelectOp>(op)) {
       push(op->getOperand(1), item.window, item.carried);
       push(op->getOperand(2), item.window, item.carried);

@@ -1,6 +1,6 @@
 // The schedule model: a kernel as plain data, for the verifier, the prover and the reports. Tasks
-// are trees of steps in an arena, so that no walk and no destructor has to recurse. It knows neither
-// MLIR (Builder.h fills it in) nor what a barrier operation means (ts/Analysis/Protocol).
+// are trees of steps in an arena, so that no walk and no destructor has to recurse. It knows
+// neither MLIR (Builder.h fills it in) nor what a barrier operation means (ts/Analysis/Protocol).
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef TS_ANALYSIS_SCHEDULE_MODEL_H
 #define TS_ANALYSIS_SCHEDULE_MODEL_H
@@ -14,8 +14,8 @@
 
 namespace ts::schedule {
 
-using LocId = int32_t;   ///< opaque place in the source, -1 for none; Builder.h maps it back
-using StepId = int32_t;  ///< index into Task::steps
+using LocId = int32_t;  ///< opaque place in the source, -1 for none; Builder.h maps it back
+using StepId = int32_t; ///< index into Task::steps
 
 /// Nesting that is followed; deeper programs are refused with a message.
 constexpr int maxDepth = 64;
@@ -32,7 +32,7 @@ struct Bound {
   int64_t scale = 0;
   int64_t offset = 0;
   std::string symbol;
-  std::optional<int64_t> min;  ///< declared smallest value of the symbol
+  std::optional<int64_t> min; ///< declared smallest value of the symbol
 
   static Bound constant(int64_t value) { return {Kind::Constant, 0, value, "", {}}; }
   bool isConstant() const { return kind == Kind::Constant; }
@@ -44,20 +44,20 @@ struct Bound {
 struct Condition {
   std::string key;
   bool userKey = false;
-  bool shared = false;  ///< same value in all tasks (launch argument, tile, key)
+  bool shared = false; ///< same value in all tasks (launch argument, tile, key)
   bool expected = true;
   std::optional<Bound> positive;
-  std::optional<uint64_t> ctas;  ///< it asks for the CTA's rank: ranks for which it is true
+  std::optional<uint64_t> ctas; ///< it asks for the CTA's rank: ranks for which it is true
 };
 
-/// Operand of a hand-written mbarrier wait: ((scale * k + offset) / divisor) mod 2 for iteration k of
-/// `loop`, or a carried value that starts at `offset` and flips with every iteration.
+/// Operand of a hand-written mbarrier wait: ((scale * k + offset) / divisor) mod 2 for iteration k
+/// of `loop`, or a carried value that starts at `offset` and flips with every iteration.
 struct Parity {
   enum class Kind : uint8_t { Constant, Linear, Flips, Unknown };
   Kind kind = Kind::Unknown;
   StepId loop = -1;
   int64_t scale = 0, offset = 0, divisor = 1;
-  std::string text;  ///< of an unknown one
+  std::string text; ///< of an unknown one
 };
 
 //--- Memory -------------------------------------------------------------------------------------
@@ -66,23 +66,37 @@ enum class MemorySpace : uint8_t { Global, Smem, Tmem };
 
 struct Allocation {
   std::string name;
-  int resource = -1;  ///< -1: a kernel argument in global memory
+  int resource = -1; ///< -1: a kernel argument in global memory
   MemorySpace space = MemorySpace::Smem;
-  int64_t bytes = 0;    ///< of one stage; shared and global memory
-  int64_t columns = 0;  ///< of one stage; tensor memory
+  int64_t bytes = 0;   ///< of one stage; shared and global memory
+  int64_t columns = 0; ///< of one stage; tensor memory
   unsigned swizzle = 0;
   int64_t align = 0;
-  int64_t at = -1;  ///< pinned place, or -1
+  int64_t at = -1; ///< pinned place, or -1
   bool staged = true;
   LocId loc = -1;
+};
+
+/// A part of a stage that is chosen at run time. Two accesses of one role with the same `base` lie
+/// at `offset` from the same unknown place; of `count` parts, `stride` apart, the iterations choose
+/// number ((sum of scale * iteration + shift) / divisor) mod count.
+struct Part {
+  bool known = false;
+  std::string base;
+  int64_t offset = 0, size = 0;
+  int64_t count = 1, stride = 0;
+  std::vector<std::pair<StepId, int64_t>> terms; ///< loop and scale
+  int64_t shift = 0, divisor = 1;
+  bool operator==(const Part &) const = default;
 };
 
 /// One access of an engine to the stage that a work call sees.
 struct Access {
   int allocation = -1;
-  int64_t offset = 0;  ///< bytes, or columns of tensor memory, within one stage
+  int64_t offset = 0; ///< bytes, or columns of tensor memory, within one stage
   int64_t size = 0;
-  bool exact = true;  ///< false: the whole stage stands for an unknown part
+  bool exact = true; ///< false: the whole stage stands for an unknown part
+  Part part;         ///< what is known of that part
   bool write = false;
   protocol::Engine engine = protocol::EngineGeneric;
   /// The work call whose stage view is used and its side: an operand may come from an earlier
@@ -97,37 +111,59 @@ struct Access {
 
 /// Bytes that copies bring to the full barrier, per path; summed over the warps of the task.
 struct IssuedBytes {
-  bool known = true;  ///< false: depends on values that are not known
-  std::vector<protocol::IssuedBytes> alternatives;  ///< distinct; empty means none issued
+  bool known = true;                               ///< false: depends on values that are not known
+  std::vector<protocol::IssuedBytes> alternatives; ///< distinct; empty means none issued
 };
 
 //--- Steps --------------------------------------------------------------------------------------
 
 enum class EventKind : uint8_t {
-  TryAcquire, Acquire, Commit, TryWait, Wait, Release,
-  FetchTile, NextTile, GridDepWait, GridDepLaunch, Take, Pass,
-  Produce, Consume,  ///< a work call; its sub-steps stand in Step::body
-  Access,            ///< engine or thread accesses inside work or at task level
-  BarrierSync, BarrierArrive, MbarrierArrive, MbarrierWait, ClusterSync,
-  WgmmaCommit, WgmmaWait, BulkCommit, BulkWait, CpAsyncCommit, CpAsyncWait, TmemWait,
-  WarpSync, Fence
+  TryAcquire,
+  Acquire,
+  Commit,
+  TryWait,
+  Wait,
+  Release,
+  FetchTile,
+  NextTile,
+  GridDepWait,
+  GridDepLaunch,
+  Take,
+  Pass,
+  Produce,
+  Consume, ///< a work call; its sub-steps stand in Step::body
+  Access,  ///< engine or thread accesses inside work or at task level
+  BarrierSync,
+  BarrierArrive,
+  MbarrierArrive,
+  MbarrierWait,
+  ClusterSync,
+  WgmmaCommit,
+  WgmmaWait,
+  BulkCommit,
+  BulkWait,
+  CpAsyncCommit,
+  CpAsyncWait,
+  TmemWait,
+  WarpSync,
+  Fence
 };
 
 struct Event {
   EventKind kind = EventKind::Access;
   int resource = -1;
-  std::string label;  ///< of a work call; kind of a fence
+  std::string label; ///< of a work call; kind of a fence
   bool aux = false;
-  bool declared = false;  ///< work without a body
-  bool elected = false;   ///< executed by some threads only: an elected one, or under a thread test
+  bool declared = false; ///< work without a body
+  bool elected = false;  ///< executed by some threads only: an elected one, or under a thread test
   std::vector<Access> accesses;
   IssuedBytes issued;
-  int64_t pending = 0;   ///< groups that may stay in flight
-  bool readOnly = false; ///< bulk_wait read: only the sources are done
-  std::optional<int64_t> expect;      ///< transaction bytes of a hand-written arrive
-  std::optional<int64_t> remoteCta;   ///< rank of the peer that an arrive goes to, if constant
-  bool remote = false;                ///< goes to a peer
-  std::optional<Parity> parity;       ///< of a hand-written wait
+  int64_t pending = 0;              ///< groups that may stay in flight
+  bool readOnly = false;            ///< bulk_wait read: only the sources are done
+  std::optional<int64_t> expect;    ///< transaction bytes of a hand-written arrive
+  std::optional<int64_t> remoteCta; ///< rank of the peer that an arrive goes to, if constant
+  bool remote = false;              ///< goes to a peer
+  std::optional<Parity> parity;     ///< of a hand-written wait
 };
 
 enum class LoopKind : uint8_t { Domain, Tile, Inner };
@@ -138,7 +174,7 @@ struct Loop {
   Bound lower, upper, step = Bound::constant(1);
   /// Trip count where all bounds are constant.
   std::optional<int64_t> constantTrips;
-  int64_t minTrips = 0;  ///< what the declared minima guarantee
+  int64_t minTrips = 0; ///< what the declared minima guarantee
   /// Number of trips for one value of the bound's symbol; nothing if it is not computable from it.
   std::optional<int64_t> trips(int64_t symbolValue) const;
 };
@@ -148,7 +184,7 @@ enum class GuardKind : uint8_t { First, Last, Every, NotFirst, NotLast };
 struct Guard {
   GuardKind kind = GuardKind::First;
   int64_t period = 1;
-  StepId loop = -1;  ///< the loop it speaks of, -1: none (a fault of check 108)
+  StepId loop = -1; ///< the loop it speaks of, -1: none (a fault of check 108)
 };
 
 enum class StepKind : uint8_t { Event, Loop, Guard, When, Skippable, Branch };
@@ -159,15 +195,15 @@ struct Step {
   Event event;
   Loop loop;
   Guard guard;
-  Condition condition;  ///< When, Branch (scf.if inside work)
+  Condition condition; ///< When, Branch (scf.if inside work)
   std::vector<StepId> body, orelse;
   LocId loc = -1;
 };
 
 /// One role: a task, or one replica of it.
 struct Task {
-  std::string name;    ///< "softmax[1]" for a replica
-  std::string source;  ///< as written
+  std::string name;   ///< "softmax[1]" for a replica
+  std::string source; ///< as written
   int replica = 0, replicas = 1;
   int64_t firstWarp = 0, warps = 1;
   std::optional<int64_t> registers, onlyCta;
@@ -187,14 +223,14 @@ struct Resource {
   bool gmem = false, barrierOnly = false;
   std::optional<protocol::PipelineSpec> pipeline;
   std::vector<int> allocations;
-  int group = -1;            ///< pipeline group it is a member of
-  std::vector<int> members;  ///< of a group
+  int group = -1;           ///< pipeline group it is a member of
+  std::vector<int> members; ///< of a group
   protocol::GroupMode mode = protocol::GroupMode::Merge;
-  bool clc = false, skips = false;      ///< queue
-  int throttle = -1;                    ///< queue
-  int64_t holders = 0, first = 0;       ///< baton
-  int64_t count = 0;                    ///< threads of a named barrier, arrivals of an mbarrier
-  std::optional<int64_t> id;            ///< pinned named barrier
+  bool clc = false, skips = false; ///< queue
+  int throttle = -1;               ///< queue
+  int64_t holders = 0, first = 0;  ///< baton
+  int64_t count = 0;               ///< threads of a named barrier, arrivals of an mbarrier
+  std::optional<int64_t> id;       ///< pinned named barrier
   LocId loc = -1;
 };
 
@@ -206,7 +242,7 @@ struct Dependency {
 
 struct AliasGroup {
   std::string name;
-  std::vector<std::vector<int>> phases;  ///< resources
+  std::vector<std::vector<int>> phases; ///< resources
   LocId loc = -1;
 };
 
