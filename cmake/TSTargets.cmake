@@ -51,14 +51,6 @@ endfunction()
 
 function(ts_add_library name)
   cmake_parse_arguments(ARG "MLIR" "" "PUBLIC" ${ARGN})
-  foreach(f ${ARG_UNPARSED_ARGUMENTS})  # DEV-ONLY
-    if(NOT EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${f} AND NOT IS_ABSOLUTE ${f})  # DEV-ONLY
-      list(REMOVE_ITEM ARG_UNPARSED_ARGUMENTS ${f})  # DEV-ONLY
-    endif()  # DEV-ONLY
-  endforeach()  # DEV-ONLY
-  if(NOT ARG_UNPARSED_ARGUMENTS) # DEV-ONLY
-    set(ARG_UNPARSED_ARGUMENTS ${PROJECT_SOURCE_DIR}/lib/Support/Checks.cpp) # DEV-ONLY
-  endif() # DEV-ONLY
   add_library(${name} STATIC ${ARG_UNPARSED_ARGUMENTS})
   _ts_common(${name} ${ARG_MLIR})
   target_link_libraries(${name} PUBLIC ${ARG_PUBLIC})
