@@ -12,9 +12,8 @@
 #define TS_EXPORT extern "C" __attribute__((visibility("default")))
 
 TS_EXPORT mlir::DialectPluginLibraryInfo mlirGetDialectPluginInfo() {
-  return {MLIR_PLUGIN_API_VERSION, "MLIR-TS", TS_VERSION, [](mlir::DialectRegistry *registry) {
-            mlir::ts::registerAllTSDialects(*registry);
-          }};
+  return {MLIR_PLUGIN_API_VERSION, "MLIR-TS", TS_VERSION,
+          [](mlir::DialectRegistry *registry) { mlir::ts::registerAllTSDialects(*registry); }};
 }
 
 TS_EXPORT mlir::PassPluginLibraryInfo mlirGetPassPluginInfo() {

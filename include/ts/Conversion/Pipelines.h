@@ -10,8 +10,7 @@ namespace mlir::ts {
 
 struct TSLowerOptions : public PassPipelineOptions<TSLowerOptions> {
   PassOptions::Option<std::string> verify{
-      *this, "verify",
-      llvm::cl::desc("what ts-verify does with its findings: error, warn or off"),
+      *this, "verify", llvm::cl::desc("what ts-verify does with its findings: error, warn or off"),
       llvm::cl::init("error")};
   PassOptions::Option<bool> prove{
       *this, "prove",

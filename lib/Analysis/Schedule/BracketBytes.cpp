@@ -12,7 +12,7 @@ using namespace ::ts::protocol;
 namespace {
 struct OpenPhase {
   Operation *acquire = nullptr;
-  uint64_t members = 0;  ///< of a fork, that are acquired
+  uint64_t members = 0; ///< of a fork, that are acquired
   bool known = true;
   int64_t own = 0, alongN = 0, alongM = 0;
   SmallVector<Operation *, 4> works;
@@ -48,8 +48,8 @@ PhaseBytes mlir::ts::bytesPerPhase(Value resource, TaskOp task, int64_t replica,
           known.bytes.alongM == bytes.alongM && known.known == phase.known &&
           known.works.empty() == phase.works.empty())
         return;
-    PhaseBytes::Phase entry{bytes, cast<AcquireOp>(phase.acquire), {}, phase.known,
-                            conditions.describe(path)};
+    PhaseBytes::Phase entry{
+        bytes, cast<AcquireOp>(phase.acquire), {}, phase.known, conditions.describe(path)};
     for (Operation *work : phase.works)
       entry.works.push_back(cast<ProduceOp>(work));
     result.phases.push_back(std::move(entry));
@@ -59,7 +59,8 @@ PhaseBytes mlir::ts::bytesPerPhase(Value resource, TaskOp task, int64_t replica,
     if (auto acquire = dyn_cast<AcquireOp>(op)) {
       uint64_t member = 0;
       if (fork)
-        member = uint64_t(1) << (llvm::find(acquired, acquire.getResource()) - acquired.begin()) % 64;
+        member =
+            uint64_t(1) << (llvm::find(acquired, acquire.getResource()) - acquired.begin()) % 64;
       OpenPhase next = state;
       // The other members of a fork join the phase as long as nothing was issued into it.
       if (!fork || (state.members & member) || !state.works.empty()) {
@@ -102,8 +103,8 @@ PhaseBytes mlir::ts::bytesPerPhase(Value resource, TaskOp task, int64_t replica,
     if (auto acquire = dyn_cast<AcquireOp>(op);
         acquire && llvm::is_contained(acquired, acquire.getResource()))
       walker.markRelevant(op);
-    if (auto work = dyn_cast<ProduceOp>(op); work && !work.getAux() &&
-                                             llvm::is_contained(targets, work.getResource())) {
+    if (auto work = dyn_cast<ProduceOp>(op);
+        work && !work.getAux() && llvm::is_contained(targets, work.getResource())) {
       issued[op] = issuedBy(work, task, replica, perWarp, spec, cluster);
       walker.markRelevant(op);
     }

@@ -91,7 +91,8 @@ static void addGlobals(KernelContext &context) {
     if (!isa<TensorMapType, MemRefType>(arg.getType()))
       continue;
     sched::Allocation entry;
-    entry.name = cast<StringAttr>(context.kernel.getArgNames()[arg.getArgNumber()]).getValue().str();
+    entry.name =
+        cast<StringAttr>(context.kernel.getArgNames()[arg.getArgNumber()]).getValue().str();
     entry.space = sched::MemorySpace::Global;
     entry.loc = context.place(context.kernel);
     context.globals[arg] = int(kernel.allocations.size());

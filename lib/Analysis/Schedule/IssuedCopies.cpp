@@ -82,9 +82,10 @@ public:
 
 private:
   static bool copies(Region &body) {
-    return body.walk([](Operation *op) {
-                 return copyBytes(op) ? WalkResult::interrupt() : WalkResult::advance();
-               })
+    return body
+        .walk([](Operation *op) {
+          return copyBytes(op) ? WalkResult::interrupt() : WalkResult::advance();
+        })
         .wasInterrupted();
   }
 

@@ -52,46 +52,80 @@ std::string toString(const Bound &bound) {
 
 std::string_view name(EventKind kind) {
   switch (kind) {
-  case EventKind::TryAcquire: return "try_acquire";
-  case EventKind::Acquire: return "acquire";
-  case EventKind::Commit: return "commit";
-  case EventKind::TryWait: return "try_wait";
-  case EventKind::Wait: return "wait";
-  case EventKind::Release: return "release";
-  case EventKind::FetchTile: return "fetch_tile";
-  case EventKind::NextTile: return "next_tile";
-  case EventKind::GridDepWait: return "griddep_wait";
-  case EventKind::GridDepLaunch: return "griddep_launch";
-  case EventKind::Take: return "take";
-  case EventKind::Pass: return "pass";
-  case EventKind::Produce: return "produce";
-  case EventKind::Consume: return "consume";
-  case EventKind::Access: return "access";
-  case EventKind::BarrierSync: return "barrier_sync";
-  case EventKind::BarrierArrive: return "barrier_arrive";
-  case EventKind::MbarrierArrive: return "mbarrier_arrive";
-  case EventKind::MbarrierWait: return "mbarrier_wait";
-  case EventKind::ClusterSync: return "cluster_sync";
-  case EventKind::WgmmaCommit: return "wgmma_commit";
-  case EventKind::WgmmaWait: return "wgmma_wait";
-  case EventKind::BulkCommit: return "bulk_commit";
-  case EventKind::BulkWait: return "bulk_wait";
-  case EventKind::CpAsyncCommit: return "cp_async_commit";
-  case EventKind::CpAsyncWait: return "cp_async_wait";
-  case EventKind::TmemWait: return "tmem_wait";
-  case EventKind::WarpSync: return "warp_sync";
-  case EventKind::Fence: return "fence";
+  case EventKind::TryAcquire:
+    return "try_acquire";
+  case EventKind::Acquire:
+    return "acquire";
+  case EventKind::Commit:
+    return "commit";
+  case EventKind::TryWait:
+    return "try_wait";
+  case EventKind::Wait:
+    return "wait";
+  case EventKind::Release:
+    return "release";
+  case EventKind::FetchTile:
+    return "fetch_tile";
+  case EventKind::NextTile:
+    return "next_tile";
+  case EventKind::GridDepWait:
+    return "griddep_wait";
+  case EventKind::GridDepLaunch:
+    return "griddep_launch";
+  case EventKind::Take:
+    return "take";
+  case EventKind::Pass:
+    return "pass";
+  case EventKind::Produce:
+    return "produce";
+  case EventKind::Consume:
+    return "consume";
+  case EventKind::Access:
+    return "access";
+  case EventKind::BarrierSync:
+    return "barrier_sync";
+  case EventKind::BarrierArrive:
+    return "barrier_arrive";
+  case EventKind::MbarrierArrive:
+    return "mbarrier_arrive";
+  case EventKind::MbarrierWait:
+    return "mbarrier_wait";
+  case EventKind::ClusterSync:
+    return "cluster_sync";
+  case EventKind::WgmmaCommit:
+    return "wgmma_commit";
+  case EventKind::WgmmaWait:
+    return "wgmma_wait";
+  case EventKind::BulkCommit:
+    return "bulk_commit";
+  case EventKind::BulkWait:
+    return "bulk_wait";
+  case EventKind::CpAsyncCommit:
+    return "cp_async_commit";
+  case EventKind::CpAsyncWait:
+    return "cp_async_wait";
+  case EventKind::TmemWait:
+    return "tmem_wait";
+  case EventKind::WarpSync:
+    return "warp_sync";
+  case EventKind::Fence:
+    return "fence";
   }
   return "?";
 }
 
 std::string_view name(GuardKind kind) {
   switch (kind) {
-  case GuardKind::First: return "first";
-  case GuardKind::Last: return "last";
-  case GuardKind::Every: return "every";
-  case GuardKind::NotFirst: return "not_first";
-  case GuardKind::NotLast: return "not_last";
+  case GuardKind::First:
+    return "first";
+  case GuardKind::Last:
+    return "last";
+  case GuardKind::Every:
+    return "every";
+  case GuardKind::NotFirst:
+    return "not_first";
+  case GuardKind::NotLast:
+    return "not_last";
   }
   return "?";
 }
@@ -112,10 +146,10 @@ public:
 
   std::string run() {
     const auto &shape = kernel.cluster.shape;
-    line(0, "kernel " + kernel.name + " chip " + (kernel.chip.empty() ? "?" : kernel.chip) + " warps " +
-                number(kernel.warps) + " cluster " + number(shape[0]) + "x" + number(shape[1]) + "x" +
-                number(shape[2]) + " ctas_per_mma " + number(kernel.cluster.ctasPerMma) +
-                (kernel.tripsPerTile ? " trips_per_tile" : ""));
+    line(0, "kernel " + kernel.name + " chip " + (kernel.chip.empty() ? "?" : kernel.chip) +
+                " warps " + number(kernel.warps) + " cluster " + number(shape[0]) + "x" +
+                number(shape[1]) + "x" + number(shape[2]) + " ctas_per_mma " +
+                number(kernel.cluster.ctasPerMma) + (kernel.tripsPerTile ? " trips_per_tile" : ""));
     for (const Resource &resource : kernel.resources)
       print(resource);
     for (const AliasGroup &group : kernel.aliasGroups) {
@@ -172,18 +206,19 @@ private:
     if (resource.pipeline) {
       const protocol::PipelineSpec &spec = *resource.pipeline;
       text += " " + std::string(protocol::name(spec.type)) + " stages " + number(spec.stages) +
-              " bytes " + optional(spec.numBytes) + " counts " + optional(spec.producerCount) + "/" +
-              optional(spec.consumerCount);
+              " bytes " + optional(spec.numBytes) + " counts " + optional(spec.producerCount) +
+              "/" + optional(spec.consumerCount);
       if (spec.interleaved())
-        text += " interleave " + number(spec.interleave[0]) + "," + number(spec.interleave[1]) + "," +
-                number(spec.interleave[2]) + "," + number(spec.interleave[3]);
+        text += " interleave " + number(spec.interleave[0]) + "," + number(spec.interleave[1]) +
+                "," + number(spec.interleave[2]) + "," + number(spec.interleave[3]);
     }
     line(1, text);
     for (int index : resource.allocations) {
       const Allocation &alloc = kernel.allocations[size_t(index)];
       bool tmem = alloc.space == MemorySpace::Tmem;
-      line(2, "alloc " + alloc.name + (tmem ? " tmem columns " + number(alloc.columns)
-                                            : " smem bytes " + number(alloc.bytes)) +
+      line(2, "alloc " + alloc.name +
+                  (tmem ? " tmem columns " + number(alloc.columns)
+                        : " smem bytes " + number(alloc.bytes)) +
                   (alloc.swizzle ? " swizzle " + number(alloc.swizzle) : "") +
                   (alloc.staged ? "" : " unstaged"));
     }
@@ -226,15 +261,14 @@ private:
   }
 
   void print(const Access &access, int depth) {
-    const Allocation *alloc = access.allocation >= 0
-                                  ? &kernel.allocations[size_t(access.allocation)]
-                                  : nullptr;
+    const Allocation *alloc =
+        access.allocation >= 0 ? &kernel.allocations[size_t(access.allocation)] : nullptr;
     std::string where = alloc ? resourceOf(*alloc) + alloc->name : "unknown memory";
     bool tmem = alloc && alloc->space == MemorySpace::Tmem;
     line(depth, std::string(access.write ? "write " : "read ") + where +
                     (access.size < 0 ? " all"
-                                     : (tmem ? " columns [" : " bytes [") + number(access.offset) + ", " +
-                                           number(access.offset + access.size) + ")") +
+                                     : (tmem ? " columns [" : " bytes [") + number(access.offset) +
+                                           ", " + number(access.offset + access.size) + ")") +
                     (access.exact ? "" : " part") + " by " + protocol::engineNames(access.engine) +
                     (access.via >= 0 ? " via #" + number(access.via) : "") +
                     (access.carried ? " carried" : "") + (access.remote ? " remote" : "") +
@@ -259,14 +293,14 @@ private:
     }
     case StepKind::Guard:
       return "guard " + std::string(name(step.guard.kind)) +
-             (step.guard.kind == GuardKind::Every ? " " + number(step.guard.period) : "") + " of #" +
-             number(step.guard.loop);
+             (step.guard.kind == GuardKind::Every ? " " + number(step.guard.period) : "") +
+             " of #" + number(step.guard.loop);
     case StepKind::When:
     case StepKind::Branch: {
       const Condition &condition = step.condition;
       return std::string(step.kind == StepKind::When ? "when " : "branch ") +
-             (condition.positive ? toString(*condition.positive) + " > 0" : condition.key) + " is " +
-             (condition.expected ? "true" : "false") + (condition.userKey ? " key" : "") +
+             (condition.positive ? toString(*condition.positive) + " > 0" : condition.key) +
+             " is " + (condition.expected ? "true" : "false") + (condition.userKey ? " key" : "") +
              (condition.shared ? " shared" : "") +
              (condition.ctas ? " ctas " + number(int64_t(*condition.ctas)) : "");
     }

@@ -16,7 +16,8 @@ std::optional<bool> PathAssumptions::get(int id) const {
 }
 
 void PathAssumptions::set(int id, bool value) {
-  auto it = llvm::lower_bound(facts, id, [](auto &fact, int wanted) { return fact.first < wanted; });
+  auto it =
+      llvm::lower_bound(facts, id, [](auto &fact, int wanted) { return fact.first < wanted; });
   if (it != facts.end() && it->first == id)
     it->second = value;
   else
@@ -80,9 +81,10 @@ static std::string pointerKey(const char *kind, const void *pointer, int64_t n =
 }
 
 int PathConditions::position(Operation *loop, GuardKind kind, int64_t period) {
-  std::string text = kind == GuardKind::First  ? "first iteration"
-                     : kind == GuardKind::Last ? "last iteration"
-                                               : "iteration of 'every " + std::to_string(period) + "'";
+  std::string text = kind == GuardKind::First ? "first iteration"
+                     : kind == GuardKind::Last
+                         ? "last iteration"
+                         : "iteration of 'every " + std::to_string(period) + "'";
   if (kind != GuardKind::Every)
     period = 1;
   return number(pointerKey(kind == GuardKind::First  ? "first"

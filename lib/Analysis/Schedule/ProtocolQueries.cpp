@@ -130,9 +130,8 @@ static void addMemory(ResourceOp op, PipelineSpec &spec) {
   for (auto alloc : op.getAllocs().getAsRange<AllocAttr>()) {
     smem |= isSmem(alloc.getType());
     tmem |= isTmem(alloc.getType());
-    bool produced = !uses || llvm::any_of(uses->getAsValueRange<StringAttr>(), [&](StringRef use) {
-      return use == alloc.getName();
-    });
+    bool produced = !uses || llvm::any_of(uses->getAsValueRange<StringAttr>(),
+                                          [&](StringRef use) { return use == alloc.getName(); });
     if (isSmem(alloc.getType()) && alloc.getStaged() && produced)
       bytes = std::min<int64_t>(bytes + getBytes(alloc.getType()), int64_t(1) << 48);
   }
@@ -174,7 +173,8 @@ static void addDomain(Operation *op, TaskOp task, int64_t replica, TaskRole &rol
     if (auto loop = dyn_cast<ForOp>(parent)) {
       ValueEvaluator evaluator({std::nullopt, std::nullopt, replica});
       role.domainStart = evaluator.evaluate(loop.getLower());
-      role.domainStep = loop.getStep() ? evaluator.evaluate(loop.getStep()) : std::optional<int64_t>(1);
+      role.domainStep =
+          loop.getStep() ? evaluator.evaluate(loop.getStep()) : std::optional<int64_t>(1);
       return;
     }
 }
@@ -237,7 +237,8 @@ Participants mlir::ts::participantsOf(Value resource) {
           PhaseBytes bytes =
               bytesPerPhase(resource, task, replica, perWarp, *spec, clusterSpecOf(kernel));
           // A member of a group may leave the copies to another one.
-          bool elsewhere = groupOf(resource) && !bytes.phases.empty() && bytes.phases[0].works.empty();
+          bool elsewhere =
+              groupOf(resource) && !bytes.phases.empty() && bytes.phases[0].works.empty();
           if (bytes.known && bytes.phases.size() == 1 && !elsewhere)
             entry.issued = bytes.phases.front().bytes;
         }

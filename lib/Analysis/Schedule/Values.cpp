@@ -50,7 +50,7 @@ static std::optional<int64_t> applyBinary(Operation *op, int64_t a, int64_t b) {
     return std::nullopt;
   if (isa<arith::ShLIOp>(op))
     return b < 62 && a <= (std::numeric_limits<int64_t>::max() >> b) ? std::optional(a << b)
-                                                                      : std::nullopt;
+                                                                     : std::nullopt;
   if (isa<arith::ShRSIOp, arith::ShRUIOp>(op))
     return b < 63 ? a >> b : 0;
   if (b == 0)
@@ -66,17 +66,27 @@ static std::optional<int64_t> applyBinary(Operation *op, int64_t a, int64_t b) {
 
 static std::optional<int64_t> compare(arith::CmpIPredicate predicate, int64_t a, int64_t b) {
   using P = arith::CmpIPredicate;
-  bool isUnsigned = predicate == P::ult || predicate == P::ule || predicate == P::ugt ||
-                    predicate == P::uge;
+  bool isUnsigned =
+      predicate == P::ult || predicate == P::ule || predicate == P::ugt || predicate == P::uge;
   if (isUnsigned && (a < 0 || b < 0))
     return std::nullopt;
   switch (predicate) {
-  case P::eq: return a == b;
-  case P::ne: return a != b;
-  case P::slt: case P::ult: return a < b;
-  case P::sle: case P::ule: return a <= b;
-  case P::sgt: case P::ugt: return a > b;
-  case P::sge: case P::uge: return a >= b;
+  case P::eq:
+    return a == b;
+  case P::ne:
+    return a != b;
+  case P::slt:
+  case P::ult:
+    return a < b;
+  case P::sle:
+  case P::ule:
+    return a <= b;
+  case P::sgt:
+  case P::ugt:
+    return a > b;
+  case P::sge:
+  case P::uge:
+    return a >= b;
   }
   return std::nullopt;
 }
@@ -97,13 +107,19 @@ std::optional<int64_t> ValueEvaluator::compute(Value value, int depth) {
   }
   if (auto info = dyn_cast<InfoOp>(op)) {
     switch (info.getKind()) {
-    case InfoKind::CtaRank: return env.ctaRank;
-    case InfoKind::Warp: return env.warp;
-    case InfoKind::Replica: return env.replica;
+    case InfoKind::CtaRank:
+      return env.ctaRank;
+    case InfoKind::Warp:
+      return env.warp;
+    case InfoKind::Replica:
+      return env.replica;
     // One lane speaks for its warp: single-thread ops are issued once per warp.
-    case InfoKind::Thread: return env.warp ? std::optional(*env.warp * 32) : std::nullopt;
-    case InfoKind::Lane: return env.warp ? std::optional<int64_t>(0) : std::nullopt;
-    default: return std::nullopt;
+    case InfoKind::Thread:
+      return env.warp ? std::optional(*env.warp * 32) : std::nullopt;
+    case InfoKind::Lane:
+      return env.warp ? std::optional<int64_t>(0) : std::nullopt;
+    default:
+      return std::nullopt;
     }
   }
   auto operand = [&](unsigned i) { return evaluate(op->getOperand(i), depth + 1); };
@@ -201,7 +217,8 @@ Bound ValueEvaluator::describe(Value value, int depth) {
     if (auto loop = dyn_cast_or_null<TileLoopOp>(parent)) {
       if (arg.getArgNumber() < loop.getBody().getNumArguments() - loop.getInits().size())
         return {Kind::PerTile, 1, 0,
-                (getResourceName(loop.getQueue()) + "[" + Twine(arg.getArgNumber()) + "]").str(), 0};
+                (getResourceName(loop.getQueue()) + "[" + Twine(arg.getArgNumber()) + "]").str(),
+                0};
     }
     return unknown("a loop variable");
   }

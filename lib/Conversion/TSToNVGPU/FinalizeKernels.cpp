@@ -32,8 +32,8 @@ struct FinalizeKernelsPass : public mlir::ts::impl::TSFinalizeKernelsBase<Finali
       }
       func->removeAttr(kTensorMapArgsAttr);
       if (func->removeAttr(kFlushDenormalsAttr))
-        func.setPassthroughAttr(b.getArrayAttr(b.getStrArrayAttr(
-            {"denormal-fp-math-f32", "preserve-sign,preserve-sign"})));
+        func.setPassthroughAttr(b.getArrayAttr(
+            b.getStrArrayAttr({"denormal-fp-math-f32", "preserve-sign,preserve-sign"})));
     });
     getOperation().walk([&](LLVM::GlobalOp global) {
       auto array = dyn_cast<LLVM::LLVMArrayType>(global.getGlobalType());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// What another compiler does: registers the dialects, builds a kernel with C++ builders, and runs the
-// pipeline down to the llvm dialect.
+// What another compiler does: registers the dialects, builds a kernel with C++ builders, and runs
+// the pipeline down to the llvm dialect.
 #include "ts/Conversion/Pipelines.h"
 #include "ts/Dialect/TS/IR/TS.h"
 #include "ts/InitAll.h"

@@ -10,7 +10,7 @@ namespace mlir::ts {
 
 struct ScheduleModel {
   ::ts::schedule::Kernel kernel;
-  std::vector<Operation *> places;  ///< by LocId
+  std::vector<Operation *> places; ///< by LocId
 
   /// The op of a place, the kernel for none.
   Operation *opAt(::ts::schedule::LocId id) const {

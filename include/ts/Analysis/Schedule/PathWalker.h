@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// Follows a client's state along every path of one task: through guards, conditions, skippable parts,
-// loops of zero, one and many iterations, and their back edges. A path keeps what it has assumed, so
-// that two guards of one iteration, or two `when` of one value, agree. Only ops that are relevant to
-// the client (and what contains them) are looked at. One task at a time: no interleaving.
+// Follows a client's state along every path of one task: through guards, conditions, skippable
+// parts, loops of zero, one and many iterations, and their back edges. A path keeps what it has
+// assumed, so that two guards of one iteration, or two `when` of one value, agree. Only ops that
+// are relevant to the client (and what contains them) are looked at. One task at a time: no
+// interleaving.
 #ifndef TS_ANALYSIS_SCHEDULE_PATHWALKER_H
 #define TS_ANALYSIS_SCHEDULE_PATHWALKER_H
 
@@ -77,9 +78,7 @@ public:
   struct Node {
     State state;
     PathAssumptions path;
-    bool operator==(const Node &other) const {
-      return state == other.state && path == other.path;
-    }
+    bool operator==(const Node &other) const { return state == other.state && path == other.path; }
   };
   using Nodes = SmallVector<Node, 4>;
   /// Turns `state` at `op` into what follows; several results fork the path, none ends it.
@@ -218,8 +217,8 @@ private:
   }
 
   /// One iteration with its position fixed where given.
-  Nodes iteration(Operation *op, const Nodes &in, std::optional<int64_t> index, bool first, bool last,
-                  int depth) {
+  Nodes iteration(Operation *op, const Nodes &in, std::optional<int64_t> index, bool first,
+                  bool last, int depth) {
     Nodes nodes;
     for (Node node : in) {
       node.path.set(conditions.position(op, GuardKind::First, 1), first);
@@ -292,7 +291,7 @@ private:
   PathConditions &conditions;
   Visit visit;
   llvm::DenseSet<Operation *> leaves, inner;
-  llvm::DenseMap<Operation *, SmallVector<int64_t, 2>> periods;  ///< of the `every` guards in a loop
+  llvm::DenseMap<Operation *, SmallVector<int64_t, 2>> periods; ///< of the `every` guards in a loop
   int64_t steps = 0;
   bool gaveUp = false;
 };

@@ -15,12 +15,12 @@ inline constexpr int64_t kDefaultQueueStages = 2;
 /// Whether barriers guard the resource: a pipeline, a hardware queue or a pipeline group.
 bool hasPipeline(Value resource);
 
-/// The pipeline of a ts.resource, ts.work_queue or, for the shared side, ts.pipeline_group, with the
-/// engines of both sides taken from the work that touches it. The resource must have one.
+/// The pipeline of a ts.resource, ts.work_queue or, for the shared side, ts.pipeline_group, with
+/// the engines of both sides taken from the work that touches it. The resource must have one.
 ::ts::protocol::PipelineSpec pipelineSpecOf(Value resource);
 
-/// Tasks that execute acquire, commit, wait and release of exactly this resource value; a replica is
-/// a role of its own. ts.next_tile waits for and releases a hardware queue.
+/// Tasks that execute acquire, commit, wait and release of exactly this resource value; a replica
+/// is a role of its own. ts.next_tile waits for and releases a hardware queue.
 ::ts::protocol::Participants participantsOf(Value resource);
 
 ::ts::protocol::GroupSpec groupSpecOf(PipelineGroupOp group);

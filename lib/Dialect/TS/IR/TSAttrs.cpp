@@ -306,7 +306,8 @@ LogicalResult PipelineAttr::verify(function_ref<InFlightDiagnostic()> emitError,
       return emitError() << "a multicast mode is 0 to 16, found " << mode;
   for (int64_t count : layout)
     if (count < 1 || count > 16)
-      return emitError() << "cta_layout counts CTAs of a cluster: expected 1 to 16, found " << count;
+      return emitError() << "cta_layout counts CTAs of a cluster: expected 1 to 16, found "
+                         << count;
   return success();
 }
 

@@ -48,13 +48,14 @@ WarpPlan mlir::ts::planWarps(KernelOp kernel, EmitDiagnostic emit) {
   }
   if (!first)
     return plan;
-  // setmaxnreg stands once before the branch of a task, so the warpgroups of one task have one budget.
+  // setmaxnreg stands once before the branch of a task, so the warpgroups of one task have one
+  // budget.
   for (bool changed = true; changed;) {
     changed = false;
     for (auto task : kernel.getBodyBlock().getOps<TaskOp>()) {
       int64_t begin = int64_t(task.getFirstWarp()) / kWarpgroupWarps;
-      int64_t last = (int64_t(task.getFirstWarp()) + int64_t(task.getNumWarps()) - 1) /
-                     kWarpgroupWarps;
+      int64_t last =
+          (int64_t(task.getFirstWarp()) + int64_t(task.getNumWarps()) - 1) / kWarpgroupWarps;
       for (int64_t group = begin + 1; group <= last && group < groups; ++group)
         if (registers[group] != registers[group - 1]) {
           registers[group] = registers[group - 1] =

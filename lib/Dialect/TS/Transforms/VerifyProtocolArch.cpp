@@ -12,7 +12,12 @@ using ::ts::CheckId;
 
 namespace {
 enum ChipBit : unsigned {
-  Sm90 = 1, Sm90a = 2, Sm100a = 4, Sm100f = 8, Sm103a = 16, Sm120a = 32,
+  Sm90 = 1,
+  Sm90a = 2,
+  Sm100a = 4,
+  Sm100f = 8,
+  Sm103a = 16,
+  Sm120a = 32,
   Hopper = Sm90 | Sm90a,
   DataCentreBlackwell = Sm100a | Sm100f | Sm103a,
   FromSm90 = Hopper | DataCentreBlackwell | Sm120a
@@ -62,14 +67,15 @@ struct Feature {
   StringLiteral name;
   bool (*matches)(Operation *op);
   unsigned chips;
-  StringLiteral instead;  ///< what other chips use, or ""
+  StringLiteral instead; ///< what other chips use, or ""
 };
 constexpr Feature kFeatures[] = {
-    {"tensor memory", usesTmem, DataCentreBlackwell, "accumulate in registers with wgmma on sm_90a"},
+    {"tensor memory", usesTmem, DataCentreBlackwell,
+     "accumulate in registers with wgmma on sm_90a"},
     {"tcgen05 matrix operations (UMMA)", isOp<UmmaOp>, DataCentreBlackwell,
      "use ts.wgmma on sm_90a"},
-    {"tcgen05 copies and tensor memory accesses", isOp<TmemCopyOp, TmemLoadOp, TmemStoreOp, TmemWaitOp>,
-     DataCentreBlackwell, ""},
+    {"tcgen05 copies and tensor memory accesses",
+     isOp<TmemCopyOp, TmemLoadOp, TmemStoreOp, TmemWaitOp>, DataCentreBlackwell, ""},
     {"pipeline with a UMMA side", isUmmaPipeline, DataCentreBlackwell,
      "use tma_async or async_async"},
     {"cluster launch control (a clc queue)", isHardwareQueue, DataCentreBlackwell,
@@ -107,7 +113,8 @@ static void checkOperands(KernelOp kernel, StringRef chip, unsigned bit, CheckRe
   llvm::DenseSet<Type> seen;
   kernel.walk([&](UmmaOp umma) {
     auto type = cast<MemRefType>(umma.getA().getType()).getElementType();
-    if (!type.isInteger(8) || bit == Sm100a || !(bit & DataCentreBlackwell) || !seen.insert(type).second)
+    if (!type.isInteger(8) || bit == Sm100a || !(bit & DataCentreBlackwell) ||
+        !seen.insert(type).second)
       return;
     reporter.report(CheckId::TS228, umma)
         << "8-bit integer operands of tcgen05.mma (kind::i8) exist on sm_100a, not on " << chip
@@ -143,8 +150,8 @@ void mlir::ts::detail::checkArchitecture(KernelOp kernel, CheckReporter &reporte
     if (!feature.instead.empty())
       diag << ", or " << feature.instead;
     if (count > 1)
-      diag.attachNote(user->getLoc()) << "and " << count - 1 << " more use(s) in kernel '"
-                                      << kernel.getSymName() << "'";
+      diag.attachNote(user->getLoc())
+          << "and " << count - 1 << " more use(s) in kernel '" << kernel.getSymName() << "'";
   }
   checkOperands(kernel, chip, bit, reporter);
 }

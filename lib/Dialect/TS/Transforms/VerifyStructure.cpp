@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// ts-verify-structure: the rules of layer 1, one function each in the VerifyStructure*.cpp files, and
-// how findings of any layer are reported.
+// ts-verify-structure: the rules of layer 1, one function each in the VerifyStructure*.cpp files,
+// and how findings of any layer are reported.
 #include "VerifyStructureImpl.h"
 #include "ts/Dialect/TS/Transforms/Passes.h"
 

@@ -44,7 +44,8 @@ struct Present {
 class RingCheck {
 public:
   RingCheck(const KernelView &view, TaskOp task, int64_t replica, Value resource,
-            const PipelineSpec &spec, CheckReporter &reporter, llvm::DenseSet<Operation *> &reported)
+            const PipelineSpec &spec, CheckReporter &reporter,
+            llvm::DenseSet<Operation *> &reported)
       : view(view), task(task), resource(resource), spec(spec), reporter(reporter),
         reported(reported), conditions(task, replica), targets({resource}) {
     if (Value group = view.groups.lookup(resource))
@@ -85,11 +86,11 @@ public:
       atEnd(node.state, node.path);
     for (Operation *op : tries)
       if (!answered.contains(op))
-        fault(op, nullptr) << "no " << (isa<TryAcquireOp>(op) ? "acquire" : "wait") << " of "
-                           << quoted(resource) << " follows this "
-                           << op->getName().stripDialect() << " in task '" << task.getName()
-                           << "'; a try only saves its blocking op the first look, so put it before "
-                              "that op";
+        fault(op, nullptr)
+            << "no " << (isa<TryAcquireOp>(op) ? "acquire" : "wait") << " of " << quoted(resource)
+            << " follows this " << op->getName().stripDialect() << " in task '" << task.getName()
+            << "'; a try only saves its blocking op the first look, so put it before "
+               "that op";
   }
 
 private:
@@ -140,8 +141,9 @@ private:
     bool closes = present.commit;
     if (closes && held.produced > 0 && !spec.advanceOnAcquire) {
       auto diag = fault(op, &path);
-      diag << "acquire of " << quoted(resource) << " while its previous stage is still open in task '"
-           << task.getName() << "'; commit it first, or set advance_on_acquire to hold several";
+      diag << "acquire of " << quoted(resource)
+           << " while its previous stage is still open in task '" << task.getName()
+           << "'; commit it first, or set advance_on_acquire to hold several";
       if (engineCommits())
         diag << " (a commit that the copy engine performs is written on all paths or on none)";
       diag.note(held.acquire, "the open acquire");
@@ -184,8 +186,9 @@ private:
     if (!present.acquire && reachedByProxy(op))
       return;
     auto diag = fault(op, &path);
-    diag << describe(op) << " writes " << quoted(resource) << " outside of acquire and commit in task '"
-         << task.getName() << "', when the stage belongs to the consumer; put it between them"
+    diag << describe(op) << " writes " << quoted(resource)
+         << " outside of acquire and commit in task '" << task.getName()
+         << "', when the stage belongs to the consumer; put it between them"
          << (isa<ProduceOp>(op) ? ", or mark it 'aux' if it touches no memory" : "");
     diag.note(held.acquire, "this acquire's bracket is closed before it");
   }
@@ -197,8 +200,9 @@ private:
     if (held.produced > 0 || (!present.wait && reachedByProxy(op)))
       return;
     auto diag = fault(op, &path);
-    diag << describe(op) << " reads " << quoted(resource) << " outside of wait and release in task '"
-         << task.getName() << "', when the stage may be overwritten; put it between them, or mark it "
+    diag << describe(op) << " reads " << quoted(resource)
+         << " outside of wait and release in task '" << task.getName()
+         << "', when the stage may be overwritten; put it between them, or mark it "
          << "'aux' if it touches no memory";
     diag.note(held.wait, "this wait's bracket is closed before it");
   }
@@ -226,10 +230,11 @@ private:
 
   void atEnd(const Held &held, const PathAssumptions &path) {
     if (present.commit && held.produced > 0 && held.acquire)
-      fault(held.acquire, &path) << "task '" << task.getName() << "' ends with " << held.produced
-                                 << " stage(s) of " << quoted(resource)
-                                 << " acquired and not committed on some path, so the consumer never "
-                                    "gets them; commit on every path";
+      fault(held.acquire, &path)
+          << "task '" << task.getName() << "' ends with " << held.produced << " stage(s) of "
+          << quoted(resource)
+          << " acquired and not committed on some path, so the consumer never "
+             "gets them; commit on every path";
     if (present.release && held.consumed > 0 && held.wait)
       fault(held.wait, &path) << "task '" << task.getName() << "' ends with " << held.consumed
                               << " stage(s) of " << quoted(resource)
@@ -244,7 +249,7 @@ private:
   CheckReporter &reporter;
   llvm::DenseSet<Operation *> &reported;
   PathConditions conditions;
-  SmallVector<Value> targets;  ///< the ring and the group whose ops stand for its own
+  SmallVector<Value> targets; ///< the ring and the group whose ops stand for its own
   Present present;
   bool any = false;
   SmallVector<Operation *> tries;

@@ -33,9 +33,9 @@ void mlir::ts::detail::checkRoles(const KernelView &view, CheckReporter &reporte
       StringRef name = use.op->getName().stripDialect();
       if (!reads && !writes) {
         reporter.report(CheckId::TS102, use.op)
-                << "'" << name << "' on resource " << quoted(use.resource) << ", which task '"
-                << task.getName() << "' does not declare; add it to the task's '"
-                << (produces ? "writes" : "reads") << "'";
+            << "'" << name << "' on resource " << quoted(use.resource) << ", which task '"
+            << task.getName() << "' does not declare; add it to the task's '"
+            << (produces ? "writes" : "reads") << "'";
         continue;
       }
       if (exempt || either || (consumes ? reads : writes))
@@ -73,7 +73,8 @@ static bool backs(TaskOp task, Value upstream, Value downstream, const KernelVie
     return false;
   return view.hasSelfEdge(upstream) ||
          llvm::any_of(view.uses.find(task)->second, [&](const ResourceUse &use) {
-           return isa<ConsumeOp>(use.op) && llvm::is_contained(view.related(upstream), use.resource);
+           return isa<ConsumeOp>(use.op) &&
+                  llvm::is_contained(view.related(upstream), use.resource);
          });
 }
 
@@ -91,11 +92,11 @@ static void checkBacking(const KernelView &view, CheckReporter &reporter) {
               "it, remove the edge, or mark it 'ordering'";
       for (TaskOp task : view.tasks) {
         if (declares(task, task.getReads(), upstream, view))
-          diag.attachNote(task.getLoc()) << "task '" << task.getName() << "' reads "
-                                         << quoted(upstream);
+          diag.attachNote(task.getLoc())
+              << "task '" << task.getName() << "' reads " << quoted(upstream);
         if (declares(task, task.getWrites(), downstream, view))
-          diag.attachNote(task.getLoc()) << "task '" << task.getName() << "' writes "
-                                         << quoted(downstream);
+          diag.attachNote(task.getLoc())
+              << "task '" << task.getName() << "' writes " << quoted(downstream);
       }
     }
 }
@@ -131,7 +132,8 @@ static void checkCycles(const KernelView &view, CheckReporter &reporter) {
         diag << "data edges form a cycle: ";
         for (auto at = open; at != stack.end(); ++at)
           diag << quoted(at->node) << " -> ";
-        diag << quoted(to) << ", so none of them can be filled first; mark the edge that only gives "
+        diag << quoted(to)
+             << ", so none of them can be filled first; mark the edge that only gives "
              << "a credit back as 'ordering'";
         return;
       }
@@ -162,8 +164,8 @@ void mlir::ts::detail::checkDependencies(const KernelView &view, CheckReporter &
           continue;
         auto diag = reporter.report(CheckId::TS103, resource.getDefiningOp());
         diag << "resource " << quoted(resource)
-             << " is in no dependency: say what it is made from ('ts.depends %" << getResourceName(resource)
-             << " on ...') or what is made from it";
+             << " is in no dependency: say what it is made from ('ts.depends %"
+             << getResourceName(resource) << " on ...') or what is made from it";
         diag.attachNote(task.getLoc()) << "used by task '" << task.getName() << "'";
       }
   checkBacking(view, reporter);

@@ -23,8 +23,8 @@ struct KernelView {
   // Op handles are pointers whose accessors are not const.
   mutable KernelOp kernel;
   mutable SmallVector<TaskOp> tasks;
-  llvm::DenseMap<Operation *, SmallVector<ResourceUse>> uses;  ///< by task
-  llvm::DenseMap<Value, Value> groups;                         ///< by member
+  llvm::DenseMap<Operation *, SmallVector<ResourceUse>> uses; ///< by task
+  llvm::DenseMap<Value, Value> groups;                        ///< by member
   mutable SmallVector<DependsOp> edges;
 
   /// The group of a member, the members of a group, and the value itself.
@@ -44,20 +44,20 @@ bool declares(TaskOp task, ValueRange list, Value resource, const KernelView &vi
 /// "'smem_ab'".
 std::string quoted(Value resource);
 
-void checkRoles(const KernelView &view, CheckReporter &reporter);         // TS102
-void checkDependencies(const KernelView &view, CheckReporter &reporter);  // TS103
-void checkCoverage(const KernelView &view, CheckReporter &reporter);      // TS104
-void checkBrackets(const KernelView &view, CheckReporter &reporter);      // TS105
-void checkQueues(const KernelView &view, CheckReporter &reporter);        // TS106
-void checkOperands(const KernelView &view, CheckReporter &reporter);      // TS107
-void checkPingPong(const KernelView &view, CheckReporter &reporter);      // TS112
-void checkSkips(const KernelView &view, CheckReporter &reporter);         // TS113
-void checkPdl(const KernelView &view, CheckReporter &reporter);           // TS114
-void checkLoops(const KernelView &view, CheckReporter &reporter);         // TS101
-void checkGuards(const KernelView &view, CheckReporter &reporter);        // TS108
-void checkConditions(const KernelView &view, CheckReporter &reporter);    // TS109
-void checkNames(const KernelView &view, CheckReporter &reporter);         // TS110
-void checkValues(const KernelView &view, CheckReporter &reporter);        // TS111
+void checkRoles(const KernelView &view, CheckReporter &reporter);        // TS102
+void checkDependencies(const KernelView &view, CheckReporter &reporter); // TS103
+void checkCoverage(const KernelView &view, CheckReporter &reporter);     // TS104
+void checkBrackets(const KernelView &view, CheckReporter &reporter);     // TS105
+void checkQueues(const KernelView &view, CheckReporter &reporter);       // TS106
+void checkOperands(const KernelView &view, CheckReporter &reporter);     // TS107
+void checkPingPong(const KernelView &view, CheckReporter &reporter);     // TS112
+void checkSkips(const KernelView &view, CheckReporter &reporter);        // TS113
+void checkPdl(const KernelView &view, CheckReporter &reporter);          // TS114
+void checkLoops(const KernelView &view, CheckReporter &reporter);        // TS101
+void checkGuards(const KernelView &view, CheckReporter &reporter);       // TS108
+void checkConditions(const KernelView &view, CheckReporter &reporter);   // TS109
+void checkNames(const KernelView &view, CheckReporter &reporter);        // TS110
+void checkValues(const KernelView &view, CheckReporter &reporter);       // TS111
 
 } // namespace mlir::ts::detail
 

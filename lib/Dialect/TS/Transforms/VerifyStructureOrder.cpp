@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// TS107 operands of slots that were given back, TS112 ping-pong, TS113 skippable parts, TS114 PDL: the
-// rules about the order of steps within one task. Order between tasks is the prover's.
+// TS107 operands of slots that were given back, TS112 ping-pong, TS113 skippable parts, TS114 PDL:
+// the rules about the order of steps within one task. Order between tasks is the prover's.
 #include "VerifyStructureImpl.h"
 #include "ts/Analysis/Schedule/MemoryTrace.h"
 
@@ -12,8 +12,8 @@ using ::ts::CheckId;
 //===-- TS107 --------------------------------------------------------------------------------===//
 
 namespace {
-/// Stages that a path holds and, for each consume whose views are used later, how many releases away
-/// its slot is from being given back.
+/// Stages that a path holds and, for each consume whose views are used later, how many releases
+/// away its slot is from being given back.
 struct Slots {
   int64_t held = 0;
   SmallVector<std::pair<Operation *, int64_t>, 2> taken;
@@ -57,8 +57,8 @@ static LaterUses collectLaterUses(TaskOp task) {
         // A view that came over a back edge belongs to an earlier iteration's slot: the prover's.
         if (isa_and_nonnull<ConsumeOp>(root.work) && !root.carried)
           add(stepOf(op), root.work, op);
-    // Work without a body says by `uses` what it reads: views and, of an engine's ring, descriptors of
-    // the stage. Other values that threads took out of their stage are in registers.
+    // Work without a body says by `uses` what it reads: views and, of an engine's ring, descriptors
+    // of the stage. Other values that threads took out of their stage are in registers.
     auto produce = dyn_cast<ProduceOp>(op);
     if (produce && !produce.hasBody() && !produce.getAux())
       for (Value value : produce.getUses())
@@ -155,7 +155,8 @@ void mlir::ts::detail::checkPingPong(const KernelView &view, CheckReporter &repo
     if (!resource.getPipeline()) {
       auto diag = reporter.report(CheckId::TS112, edge);
       diag << "the self-edge of " << quoted(ring)
-           << " declares a ping-pong, but the resource has no pipeline that would order its two sides; "
+           << " declares a ping-pong, but the resource has no pipeline that would order its two "
+              "sides; "
               "declare one, or mark the edge 'ordering'";
       diag.attachNote(resource.getLoc()) << "declared here";
       continue;
@@ -164,7 +165,8 @@ void mlir::ts::detail::checkPingPong(const KernelView &view, CheckReporter &repo
     if (type != PipelineType::AsyncAsync && type != PipelineType::TmaAsync &&
         type != PipelineType::UmmaAsync) {
       auto diag = reporter.report(CheckId::TS112, edge);
-      diag << "the self-edge of " << quoted(ring) << " needs a consumer that is done when it releases, "
+      diag << "the self-edge of " << quoted(ring)
+           << " needs a consumer that is done when it releases, "
            << "but the pipeline is " << stringifyPipelineType(type)
            << "; use async_async, tma_async or umma_async, or mark the edge 'ordering'";
       diag.attachNote(resource.getLoc()) << "declared here";
@@ -194,7 +196,8 @@ void mlir::ts::detail::checkSkips(const KernelView &view, CheckReporter &reporte
       if (!op->getParentOfType<TileLoopOp>())
         reporter.report(CheckId::TS113, op)
             << "skippable part outside of a tile_loop in task '" << task.getName()
-            << "'; the skip predicate of the queue decides per tile, so there is nothing to decide here";
+            << "'; the skip predicate of the queue decides per tile, so there is nothing to decide "
+               "here";
     });
 }
 
@@ -217,12 +220,14 @@ static void checkPdlTask(TaskOp task, Value pdl, const llvm::DenseSet<Value> &de
     } else if (!state.done && reported.insert(op).second) {
       auto diag = reporter.report(CheckId::TS114, op);
       if (isa<GridDepLaunchOp>(op))
-        diag << "task '" << task.getName() << "' launches the next grid before its own wait for the "
+        diag << "task '" << task.getName()
+             << "' launches the next grid before its own wait for the "
              << "previous one; put the griddep_wait first";
       else
         diag << "task '" << task.getName() << "' produces " << quoted(op->getOperand(0))
              << ", which depends on " << quoted(pdl)
-             << ", before a griddep_wait; put the wait in front of it, in every task that produces it";
+             << ", before a griddep_wait; put the wait in front of it, in every task that produces "
+                "it";
       if (std::string text = conditions.describe(path); !text.empty())
         diag.attachNote(op->getLoc()) << "on the path with " << text;
     }

@@ -113,7 +113,8 @@ static void checkFetches(WorkQueueOp queue, const KernelView &view, CheckReporte
     for (auto &[task, op] : fetchers)
       reporter.report(CheckId::TS106, op)
           << "task '" << task.getName() << "' fetches from the static queue '" << queue.getName()
-          << "', whose tiles every CTA computes itself; remove the fetch, or declare the queue 'clc'";
+          << "', whose tiles every CTA computes itself; remove the fetch, or declare the queue "
+             "'clc'";
     return;
   }
   if (queue->use_empty())
@@ -171,8 +172,9 @@ static void checkTogether(WorkQueueOp queue, const KernelView &view, CheckReport
       continue;
     auto diag = reporter.report(CheckId::TS106, once);
     diag << "task '" << onceTask.getName() << "' uses " << quoted(ring)
-         << " outside of a tile_loop, task '" << persistentTask.getName() << "' inside of one over '"
-         << queue.getName() << "'; tasks that share a ring persist together";
+         << " outside of a tile_loop, task '" << persistentTask.getName()
+         << "' inside of one over '" << queue.getName()
+         << "'; tasks that share a ring persist together";
     diag.attachNote(persistent->getLoc()) << "used once per tile here";
   }
 }
@@ -189,7 +191,8 @@ void mlir::ts::detail::checkQueues(const KernelView &view, CheckReporter &report
       if (takesPart && !loops)
         reporter.report(CheckId::TS106, task)
             << "task '" << task.getName() << "' takes part in queue '" << queue.getName()
-            << "' but has no tile_loop over it; every task of a persistent kernel steps through all "
+            << "' but has no tile_loop over it; every task of a persistent kernel steps through "
+               "all "
                "tiles";
     }
     checkFetches(queue, view, reporter);

@@ -62,16 +62,17 @@ void mlir::ts::detail::checkLoops(const KernelView &view, CheckReporter &reporte
       Operation *barrier = firstBarrierOp(op);
       if (!barrier)
         return;
-      for (auto [bound, word] : {std::pair(lower, "start"), std::pair(upper, "end"),
-                                 std::pair(step, "step")}) {
+      for (auto [bound, word] :
+           {std::pair(lower, "start"), std::pair(upper, "end"), std::pair(step, "step")}) {
         Operation *source = bound ? findSource(bound, isThreadIdentity) : nullptr;
         if (!source)
           continue;
         auto diag = reporter.report(CheckId::TS101, op);
-        diag << "the " << word << " of this loop depends on the thread, but the loop contains '"
-             << barrier->getName().stripDialect()
-             << "', which all threads of the task execute equally often; take the bound from launch "
-                "arguments or the tile";
+        diag
+            << "the " << word << " of this loop depends on the thread, but the loop contains '"
+            << barrier->getName().stripDialect()
+            << "', which all threads of the task execute equally often; take the bound from launch "
+               "arguments or the tile";
         diag.attachNote(source->getLoc()) << "the thread's identity comes in here";
         return;
       }
@@ -102,8 +103,9 @@ void mlir::ts::detail::checkGuards(const KernelView &view, CheckReporter &report
       if (guardedLoop(guard))
         return;
       reporter.report(CheckId::TS108, guard)
-          << "guard '" << stringifyGuardKind(guard.getKind()) << "' stands outside of every loop of task '"
-          << task.getName() << "'; it selects iterations of the innermost ts.for or ts.tile_loop "
+          << "guard '" << stringifyGuardKind(guard.getKind())
+          << "' stands outside of every loop of task '" << task.getName()
+          << "'; it selects iterations of the innermost ts.for or ts.tile_loop "
           << "around it, so move it into one";
     });
 }
@@ -147,7 +149,8 @@ static std::string difference(Value a, Value b) {
     unsigned index = 0;
     for (auto &[name, values] : leaves) {
       // The first rounds give all the same number, later ones mix them.
-      int64_t number = kSamples[(round + (round / std::size(kSamples)) * 5 * index) % std::size(kSamples)];
+      int64_t number =
+          kSamples[(round + (round / std::size(kSamples)) * 5 * index) % std::size(kSamples)];
       ++index;
       for (Value value : values) {
         left.assume(value, number);
@@ -169,10 +172,11 @@ void mlir::ts::detail::checkConditions(const KernelView &view, CheckReporter &re
       if (Operation *source = findSource(when.getCondition(), isThreadIdentity))
         if (Operation *barrier = firstBarrierOp(when)) {
           auto diag = reporter.report(CheckId::TS109, when);
-          diag << "this condition differs between the threads of task '" << task.getName()
-               << "', but it guards '" << barrier->getName().stripDialect()
-               << "', which all of them execute; take it from launch arguments, the tile or a value "
-                  "that all threads share";
+          diag
+              << "this condition differs between the threads of task '" << task.getName()
+              << "', but it guards '" << barrier->getName().stripDialect()
+              << "', which all of them execute; take it from launch arguments, the tile or a value "
+                 "that all threads share";
           diag.attachNote(source->getLoc()) << "the thread's identity comes in here";
         }
       if (!when.getKey())
@@ -185,8 +189,9 @@ void mlir::ts::detail::checkConditions(const KernelView &view, CheckReporter &re
       if (witness.empty())
         return;
       auto diag = reporter.report(CheckId::TS109, when);
-      diag << "key '" << *when.getKey() << "' is said to have one value, but the condition of task '"
-           << task.getName() << "' differs from that of task '" << otherTask.getName() << "' " << witness
+      diag << "key '" << *when.getKey()
+           << "' is said to have one value, but the condition of task '" << task.getName()
+           << "' differs from that of task '" << otherTask.getName() << "' " << witness
            << "; derive both from the same value or use different keys";
       diag.attachNote(other.getLoc()) << "the key is first used here";
     });
@@ -245,14 +250,16 @@ void mlir::ts::detail::checkNames(const KernelView &view, CheckReporter &reporte
 
 //===-- TS111 --------------------------------------------------------------------------------===//
 
-/// Ops between the tasks are evaluated by each task that uses them, so they must be the same in all.
+/// Ops between the tasks are evaluated by each task that uses them, so they must be the same in
+/// all.
 static void checkKernelLevel(const KernelView &view, CheckReporter &reporter) {
   for (Operation &op : view.kernel.getBodyBlock()) {
     if (isa<TSDialect>(op.getDialect()) || isMemoryEffectFree(&op))
       continue;
     reporter.report(CheckId::TS111, &op)
         << "'" << op.getName() << "' stands outside of every task and accesses memory, so no warp "
-        << "executes it; move it into the task that needs the value, and hand it to others through a "
+        << "executes it; move it into the task that needs the value, and hand it to others through "
+           "a "
            "resource";
   }
 }
@@ -286,7 +293,8 @@ static void checkUndefined(TaskOp task, CheckReporter &reporter) {
         if (user->hasTrait<OpTrait::IsTerminator>() || notFirst(user))
           continue;
         auto diag = reporter.report(CheckId::TS111, user);
-        diag << "reads carried value " << i << " of the loop, which has no value in the first iteration; "
+        diag << "reads carried value " << i
+             << " of the loop, which has no value in the first iteration; "
              << "give it an initial value, or read it under 'guard not_first'";
         diag.attachNote(init.getLoc()) << "it starts undefined here";
         break;
