@@ -433,20 +433,30 @@ void Rings::drain(Writer &writer) {
     // An engine's or a peer's arrival may still be on its way to this producer's empty barriers.
     bool engine = s.type == PipelineType::TmaUmma || s.type == PipelineType::AsyncUmma ||
                   s.type == PipelineType::UmmaUmma;
-    bool peer = ring.grid.size() > 1 &&
-                (s.type == PipelineType::TmaAsync || s.type == PipelineType::ClcFetchAsync ||
-                 (s.type == PipelineType::UmmaAsync && ring.grid.pairSize() > 1));
+    // Warps that signal peers count as signalling some even where the layout leaves only
+    // themselves.
+    int64_t r = rank(ring, writer.cta);
+    bool signals = s.releaseStyle == ReleaseStyle::PerWarp ||
+                   ring.grid.peers(r, s.multicast) != CtaMask(1) << r;
+    bool peer =
+        ring.grid.size() > 1 &&
+        ((s.type == PipelineType::TmaAsync && signals) || s.type == PipelineType::ClcFetchAsync ||
+         (s.type == PipelineType::UmmaAsync && ring.grid.pairSize() > 1));
     if (key.side != Side::Producer || !cursor.opens || (!engine && !peer) ||
         !executes(ring, Op::Acquire, writer.cta))
       continue;
     int64_t stride = s.interleave[0];
     for (int64_t i = 0; i < s.stages / std::max<int64_t>(stride, 1); ++i) {
-      Micro wait;
-      wait.kind = OpKind::Wait;
       int64_t slot = cursor.open + i * stride;
-      wait.barrier = emptyBarrier(key.resource, writer.cta, slot);
-      wait.gen = slot / s.stages - 1;
-      add(writer, wait);
+      add(writer, {OpKind::Wait,
+                   emptyBarrier(key.resource, writer.cta, slot),
+                   slot / s.stages - 1,
+                   1,
+                   0,
+                   -1,
+                   0,
+                   {},
+                   {}});
     }
   }
 }
