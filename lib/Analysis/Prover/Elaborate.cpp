@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 
 namespace ts::prover {
 
@@ -485,9 +486,11 @@ Program Elaborator::run() {
     TaskElaborator(*this, int(i)).run();
   if (!program.refused.empty())
     return std::move(program);
-  if (clusterBarrier >= 0)
-    program.barriers[size_t(clusterBarrier)].count =
-        int64_t(program.barriers[size_t(clusterBarrier)].users.size());
+  if (clusterBarrier >= 0) {
+    // An agent stands there once as one that arrives and once as one that waits.
+    BarrierInfo &info = program.barriers[size_t(clusterBarrier)];
+    info.count = int64_t(std::set<int>(info.users.begin(), info.users.end()).size());
+  }
   if (program.epochs.size() > maxEpochs)
     refuse("more than " + std::to_string(maxEpochs) + " accesses and arrivals to follow");
   if (!program.refused.empty())

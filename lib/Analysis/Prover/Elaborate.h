@@ -81,7 +81,9 @@ private:
   int waitFamily(int barrier, int64_t stages, int agent);
   int accessFamily(const FamilyKey &key, bool async, bool declared, int accessIndex);
   /// Number of a place that run-time numbers decide.
-  int partBase(const std::string &base) { return partBases.try_emplace(base, int(partBases.size())).first->second; }
+  int partBase(const std::string &base) {
+    return partBases.try_emplace(base, int(partBases.size())).first->second;
+  }
   int symbolFor(const sched::Bound &bound, bool tile, int queue);
   /// The symbol that stands for a long constant and the constant's distance to it.
   std::pair<int, int64_t> symbolForConstant(int64_t trips);

@@ -268,7 +268,9 @@ void Elaborator::addRelevance() {
           !conflicts.empty())
         orInto(mine.data(), conflicts.data(), program.words);
   }
-  for (const BarrierInfo &info : program.barriers)
+  for (const BarrierInfo &info : program.barriers) {
+    if (info.waits.empty())
+      continue;
     for (int agent : info.users) {
       Bits &mine = program.relevant[size_t(agent)];
       for (int base : info.arrivals)
@@ -277,6 +279,7 @@ void Elaborator::addRelevance() {
       for (int bit : info.waits)
         setBit(mine.data(), bit);
     }
+  }
   for (const Agent &agent : program.agents)
     if (agent.pdlEpoch >= 0)
       for (size_t other = 0; other < program.agents.size(); ++other)

@@ -267,8 +267,10 @@ Machine::Outcome Machine::handArrive(State &state, int a, const Instr &instr) {
   BarrierState &b = state.barriers[size_t(spec.barrier)];
   int64_t generation = b.completed;
   write(state, a, instr);
-  if (program.barriers[size_t(spec.barrier)].waits.empty())
+  if (program.barriers[size_t(spec.barrier)].waits.empty()) {
+    recordArrival(state, a, spec.barrier, spec.epoch, false);
     return Outcome::Next;
+  }
   if (!land(state, a, instr, spec.barrier, generation, "an arrival"))
     return Outcome::Fault;
   if (b.pending < spec.count) {

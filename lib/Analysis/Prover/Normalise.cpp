@@ -124,11 +124,11 @@ void Normaliser::control(const State &state, Digest &sum) {
       fold << 1 << uint64_t(trip.decided);
     else
       fold << 2 << uint64_t(std::min(trip.cap, symbol.min)) << uint64_t(trip.cap % symbol.modulus)
-           << uint64_t(std::min<int64_t>(
-                  trip.cap, !symbol.tiles && trip.symbol != machine.classSymbol &&
-                                    machine.awaited(state, trip)
-                                ? keptTrips + 1
-                                : 1));
+           << uint64_t(std::min<int64_t>(trip.cap, !symbol.tiles &&
+                                                           trip.symbol != machine.classSymbol &&
+                                                           machine.awaited(state, trip)
+                                                       ? keptTrips + 1
+                                                       : 1));
     sum.add(TagTrip, fold.value);
   }
   for (const Known &fact : state.known) {
@@ -155,8 +155,10 @@ void Normaliser::rings(const State &state, Digest &sum) {
   }
   for (size_t i = 0; i < program.barriers.size(); ++i) {
     const BarrierInfo &info = program.barriers[i];
-    live[i] = std::any_of(info.users.begin(), info.users.end(),
-                          [&](int a) { return state.status[size_t(a)] != Status::Done; });
+    // Nothing depends on the phase of a barrier that nobody waits for.
+    live[i] = !info.waits.empty() && std::any_of(info.users.begin(), info.users.end(), [&](int a) {
+      return state.status[size_t(a)] != Status::Done;
+    });
   }
   for (size_t u = 0; u < base.size(); ++u) {
     if (base[u] == INT64_MAX)

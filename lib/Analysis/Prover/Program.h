@@ -54,8 +54,8 @@ struct Family {
   bool remote = false; ///< by an agent of another CTA
   int allocation = -1;
   int64_t offset = 0, size = 0;
-  /// With a place that run-time numbers decide: which, and the bytes from there on. The stages of such
-  /// a family are parts of one stage when `partStride` is set.
+  /// With a place that run-time numbers decide: which, and the bytes from there on. The stages of
+  /// such a family are parts of one stage when `partStride` is set.
   int partBase = -1;
   int64_t partOffset = 0, partSize = 0, partStride = 0;
   int task = -1, step = -1; ///< the access, for messages

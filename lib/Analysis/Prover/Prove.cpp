@@ -70,6 +70,7 @@ public:
   bool cyclic = true;
   int64_t period = 1;
   std::string why;
+  int64_t covered = -1; ///< all runs with this many iterations in all were looked at
 
 private:
   /// A choice still to be made, on a state that its two outcomes share.
@@ -78,9 +79,10 @@ private:
     Decision decision;
     bool value = false;
     int outcome = -1;
+    int64_t cost = 0; ///< iterations decided so far
   };
 
-  bool settle(State &&state, int outcome);
+  bool settle(State &&state, int outcome, int64_t cost);
   void finishRace(State &state, int &outcome);
   void probe(const State &state, const Decision &decision);
   std::vector<Outcome> path(int outcome) const;
@@ -95,7 +97,7 @@ private:
   std::vector<Outcome> outcomes;
   std::unordered_set<Digest, DigestHash> visited;
   int faultAt = -1;
-  std::unordered_map<Digest, int64_t, DigestHash> cycles;  ///< 0: on none
+  std::unordered_map<Digest, int64_t, DigestHash> cycles; ///< 0: on none
 };
 
 } // namespace
@@ -119,8 +121,8 @@ void Search::finishRace(State &state, int &outcome) {
     machine.fault = *state.race;
 }
 
-/// Does a loop over the class symbol, about to stop here, come back to this very state when it goes on
-/// instead? Then it could stop as well any number of such rounds later.
+/// Does a loop over the class symbol, about to stop here, come back to this very state when it goes
+/// on instead? Then it could stop as well any number of such rounds later.
 void Search::probe(const State &state, const Decision &decision) {
   constexpr int64_t rounds = 16;
   const Trip *trip = machine.findTrip(state, decision.trip);
@@ -159,7 +161,7 @@ void Search::probe(const State &state, const Decision &decision) {
 }
 
 /// Runs on until a real choice, the end or a fault. False: a fault.
-bool Search::settle(State &&state, int outcome) {
+bool Search::settle(State &&state, int outcome, int64_t cost) {
   machine.run(state);
   while (!machine.fault && machine.decision().kind != Decision::Kind::None) {
     Decision decision = machine.decision();
@@ -197,21 +199,23 @@ bool Search::settle(State &&state, int outcome) {
   // Stopping costs nothing, going on one iteration: the first fault is one of the smallest counts.
   Decision decision = machine.decision();
   auto shared = std::make_shared<State>(std::move(state));
-  queue.push_front({shared, decision, false, outcome});
-  Node more{std::move(shared), decision, true, outcome};
-  if (decision.kind == Decision::Kind::Trip)
+  queue.push_front({shared, decision, false, outcome, cost});
+  Node more{std::move(shared), decision, true, outcome, cost};
+  if (decision.kind == Decision::Kind::Trip) {
+    ++more.cost;
     queue.push_back(std::move(more));
-  else
+  } else {
     queue.push_front(std::move(more));
+  }
   return true;
 }
 
 Search::Result Search::run() {
-  if (!settle(machine.initial(), -1))
+  if (!settle(machine.initial(), -1, 0))
     return Result::Fault;
   while (!queue.empty()) {
     if (visited.size() > options.maxStates || machine.steps > options.maxSteps) {
-      why = "more than " + std::to_string(visited.size()) + " states";
+      why = "the search visits more than " + std::to_string(options.maxStates) + " states";
       return Result::Cut;
     }
     Node node = std::move(queue.front());
@@ -221,11 +225,12 @@ Search::Result Search::run() {
                         node.decision.kind == Decision::Kind::Trip ? node.decision.trip : -1});
     State next = node.state.use_count() == 1 ? std::move(*node.state) : *node.state;
     machine.decide(next, node.decision, node.value);
-    if (!settle(std::move(next), int(outcomes.size()) - 1))
+    covered = node.cost - 1;
+    if (!settle(std::move(next), int(outcomes.size()) - 1, node.cost))
       return Result::Fault;
   }
   if (machine.steps > options.maxSteps) {
-    why = "more than " + std::to_string(options.maxSteps) + " steps";
+    why = "the search takes more than " + std::to_string(options.maxSteps) + " steps";
     return Result::Cut;
   }
   return Result::Safe;
@@ -408,8 +413,9 @@ void searchBounded(const Program &program, const Options &options, Verdict &verd
   verdict.reason = "loops over one value run one after the other and have to agree on it";
 }
 
-/// One launch value that all tiles and loops share: its values one by one, until a full period of them
-/// closes (every loop could have gone round once more and been in the same state). False: undecided.
+/// One launch value that all tiles and loops share: its values one by one, until a full period of
+/// them closes (every loop could have gone round once more and been in the same state). False:
+/// undecided.
 bool searchClasses(const Program &program, const Options &options, Verdict &verdict) {
   constexpr int64_t most = 48;
   for (size_t s = 0; s < program.symbols.size(); ++s) {
@@ -465,9 +471,10 @@ Verdict decide(const schedule::Kernel &kernel, const Placement &placement, const
     if (condition.symbol < 0)
       verdict.symbols.push_back(condition.name);
   // Tiles with a trip count each are the harder case; where the launch fixes it, try that soon.
-  bool launch = std::any_of(program.symbols.begin(), program.symbols.end(), [](const Symbol &symbol) {
-    return !symbol.tiles && !symbol.perTile && !symbol.constant;
-  });
+  bool launch =
+      std::any_of(program.symbols.begin(), program.symbols.end(), [](const Symbol &symbol) {
+        return !symbol.tiles && !symbol.perTile && !symbol.constant;
+      });
   Options first = options;
   if (launch)
     first.maxStates = std::min(first.maxStates, statesBeforeClasses);
@@ -499,6 +506,11 @@ Verdict decide(const schedule::Kernel &kernel, const Placement &placement, const
     break;
   case Search::Result::Cut:
     verdict.reason = search.why;
+    if (search.covered > 0) {
+      verdict.kind = Verdict::Kind::ProvenUpTo;
+      verdict.bound = search.covered;
+      verdict.reason += "; the bound counts the iterations of all loops and tiles together";
+    }
     break;
   case Search::Result::Fault:
     if (!search.consistent()) {
@@ -516,6 +528,8 @@ Verdict decide(const schedule::Kernel &kernel, const Placement &placement, const
 void findSafeMinimum(const schedule::Kernel &kernel, const Placement &placement,
                      const Options &options, Fault &fault) {
   constexpr int64_t tries = 8;
+  constexpr size_t mostSteps = 300000; // it is only a hint
+  size_t steps = 0;
   for (const Choice &choice : fault.choices) {
     if (!choice.isTrip || choice.name.starts_with("number of tiles"))
       continue;
@@ -523,9 +537,10 @@ void findSafeMinimum(const schedule::Kernel &kernel, const Placement &placement,
     again.findSafeMinimum = again.witness = false;
     again.minima.push_back({choice.name, 0});
     int64_t from = choice.value + 1;
-    for (int64_t least = from; least < from + tries; ++least) {
+    for (int64_t least = from; least < from + tries && steps < mostSteps; ++least) {
       again.minima.back().second = least;
       Verdict verdict = decide(kernel, placement, again);
+      steps += verdict.statistics.steps;
       if (verdict.kind == Verdict::Kind::Proven) {
         fault.safeFrom = least;
         fault.safeSymbol = choice.name;
