@@ -4,7 +4,7 @@
 // C01: zero k trips with a peeled first iteration.
 
 // The mma task peels its first step, so it takes max(1, K) stages where the load fills K.
-// ERR: error: [TS301] deadlock when k = 0: 'mma' and 'epi' wait for each other
+// ERR: error: [TS301] deadlock when k {{>?=}} 0: 'mma' and 'epi' wait for each other
 // ERR: note: 'mma' waits for the data of 'ab' (use 0, stage 0 of 2); 1 of 1 arrivals are missing
 // ERR: note: 'epi' waits for the data of 'acc' (use 0, stage 0 of 1); 1 of 1 arrivals are missing
 gpu.module @m attributes {ts.chip = "sm_100a"} {

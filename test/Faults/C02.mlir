@@ -3,7 +3,7 @@
 // RUN: %check ERR %s --input-file=%t.err
 // C02: a work-less tile arrives without waiting and laps its partner.
 
-// ERR: error: [TS303] overrun when number of tiles of 'tiles' >= 2, empty is true in tile 0, empty is true in tile 1: an arrival of 'compute' for use 1 of named barrier 'b' can come while use 0 is not complete
+// ERR: error: [TS303] overrun when number of tiles of 'tiles' {{>?=}} 2, empty is true in tile 0, empty is true in tile 1: an arrival of 'compute' for use 1 of named barrier 'b' can come while use 0 is not complete
 gpu.module @m attributes {ts.chip = "sm_90a"} {
   ts.kernel @arrive_only(%n: index, %empty: i1) warps(8) {
     %q = ts.work_queue "tiles" static over(%n)

@@ -5,7 +5,7 @@
 // pipeline; what is left of the fault is a task that takes the empty tile as a full one, and the same
 // flip on a hand-written barrier.
 
-// ERR: error: [TS301] deadlock when number of tiles of 'tiles' = 1, empty is true in tile 0: 'corr' waits for ever
+// ERR: error: [TS301] deadlock when number of tiles of 'tiles' {{>?=}} 1, empty is true in tile 0: 'corr' waits for ever
 // ERR: note: 'corr' waits for the data of 'o' (use 0, stage 0 of 1); 1 of 1 arrivals are missing
 gpu.module @m attributes {ts.chip = "sm_100a"} {
   ts.kernel @corr_takes_empty_tiles(%n: index, %empty: i1) warps(9) {
@@ -103,7 +103,7 @@ gpu.module @m attributes {ts.chip = "sm_100a"} {
 // -----
 
 // The flip by hand: the parity advances with every tile, also with those that bring no arrival.
-// ERR: error: [TS303] overrun when number of tiles of 'tiles' >= 2, empty is true in tile 0, empty is false in tile 1: the parity that 'corr' waits for can mean use -1 or use 1 of barrier 'o'
+// ERR: error: [TS303] overrun when number of tiles of 'tiles' {{>?=}} 2, empty is true in tile 0, empty is false in tile 1: the parity that 'corr' waits for can mean use -1 or use 1 of barrier 'o'
 gpu.module @m attributes {ts.chip = "sm_100a"} {
   ts.kernel @flip_on_empty(%n: index, %empty: i1) warps(2) {
     %c0 = arith.constant 0 : i32

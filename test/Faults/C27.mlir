@@ -45,7 +45,7 @@ gpu.module @m attributes {ts.chip = "sm_90a"} {
 // -----
 
 // The store is issued before, and waited for after the release.
-// ERR: error: [TS302] race when k = 3: 'load' and 'store' touch the same memory and nothing orders them
+// ERR: error: [TS302] race when k {{>?=}} 3: 'load' and 'store' touch the same memory and nothing orders them
 // ERR: note: write of 'x.x' stage 0, bytes [0, 4096), asynchronous, by 'load'
 // ERR: note: read of 'x.x' stage 0, bytes [0, 4096), asynchronous, by 'store'
 !map = !ts.tensor_map<?x?xf32, box = 32x32, swizzle = 128>

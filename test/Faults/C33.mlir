@@ -3,7 +3,7 @@
 // RUN: %check ERR %s --input-file=%t.err
 // C33: the epilogue's staging lies over the operand ring; the peer CTA's multicast waits for its own epilogue only.
 
-// ERR: error: [TS302] race when number of tiles of 'tiles' = 2: 'load (CTA 0)' and 'compute (CTA 1)' touch the same memory and nothing orders them
+// ERR: error: [TS302] race when number of tiles of 'tiles' {{>?=}} 2: 'load (CTA 0)' and 'compute (CTA 1)' touch the same memory and nothing orders them
 // ERR: note: write of 'ab.a', bytes [0, 8192), asynchronous, in CTA 1, by 'load (CTA 0)'
 // ERR: note: write of 'c.c', bytes [0, 8192), in CTA 1, by 'compute (CTA 1)'
 !map = !ts.tensor_map<?x?xbf16, box = 32x64, swizzle = 128>

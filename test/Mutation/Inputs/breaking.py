@@ -155,11 +155,12 @@ def drop_bulk_wait(base):
 @operator("drop a dependency", 103)
 def drop_depends(base):
     for label, copy, place in each(base, "ts.depends", keep=lambda p: " ordering" not in p.node.head):
-        downstream = place.node.operand
-        others = [p for p in copy.places("ts.depends") if p.node.operand == downstream]
+        names = set(re.findall(r"%\w+", place.node.head))
         place.remove()
-        # Something else may still name both sides: then the task's edge is what is missing.
-        if len(others) == 1:
+        rest = {name for p in copy.places("ts.depends") for name in re.findall(r"%\w+", p.node.head)}
+        used = {name for task in copy.tasks() for name in re.findall(r"%\w+", task.head)}
+        # An edge may be left out as long as both of its ends have another one.
+        if (names - rest) & used:
             yield label, copy
 
 
@@ -175,7 +176,12 @@ def drop_griddep_wait(base):
 
 @operator("swap commit and work", 105)
 def swap_commit_work(base):
-    for label, copy, place in each(base, "ts.commit", keep=lambda p: ring(p) and p.pipeline() not in TMA):
+    # With several stages open, the work may belong to another one.
+    for label, copy, place in each(
+        base,
+        "ts.commit",
+        keep=lambda p: ring(p) and p.pipeline() not in TMA and "advance_on_acquire" not in flags(p),
+    ):
         work = [
             i
             for i, n in enumerate(place.siblings[: place.index])
@@ -236,7 +242,7 @@ def wait_out_of_loop(base):
         yield label, copy
 
 
-@operator("release twice", 105)
+@operator("release twice", 105, 107)
 def release_twice(base):
     for label, copy, place in each(base, "ts.release", keep=ring):
         place.insert(1, place.node.head.strip())
@@ -324,7 +330,7 @@ def take_stage(base):
             yield label, copy
 
 
-@operator("one trip less in one task", 105, 301, 305, 307)
+@operator("one trip less in one task", 105, 301, 302, 305, 307)
 def one_trip_less(base):
     for label, copy, place in each(base, "ts.for"):
         # Without a next tile, a stage of threads that nobody reads at the end does no harm.
@@ -333,9 +339,9 @@ def one_trip_less(base):
             and p.loop() is place.node
             and not p.guarded()
             and ring(p)
-            and (len(p.loops()) > 1 or p.pipeline() in TMA)
+            and (len(p.loops()) > 1 or p.pipeline() in TMA and not copy.places("ts.pipeline_group"))
             for p in copy.walk()
-        )
+        ) and one_sided(copy, place)
         match = re.search(r"= (%\S+) to (%[\w]+)", place.node.head)
         if used and match.group(1) == "%c0" and match.group(2) not in ("%c1", "%c2") and "guard" not in str(
             [p.node.head for p in copy.walk(place.node.regions[0])]
@@ -345,6 +351,13 @@ def one_trip_less(base):
                 kernel.insert(0, Node("      %c1 = arith.constant 1 : index"))
             place.node.head = place.node.head.replace("= %c0 to", "= %c1 to", 1)
             yield label, copy
+
+
+def one_sided(program, place):
+    """No ring has both of its sides in this loop, so a change of the loop is a change of the balance."""
+    steps = list(program.walk(place.node.regions[0], place.path + (place.node,)))
+    sides = [{p.node.operand for p in steps if p.node.op == op} for op in ("ts.acquire", "ts.wait")]
+    return not sides[0] & sides[1]
 
 
 #--- Declarations --------------------------------------------------------------------------------
@@ -389,7 +402,7 @@ def undeclared_use(base):
                 break
 
 
-@operator("put two tasks on one warp", 224)
+@operator("put two tasks on one warp", 224, 225)
 def overlap_warps(base):
     tasks = base.tasks()
     ranges = [re.search(r"warps\((\d+), (\d+)\)", task.head) for task in tasks]
@@ -444,15 +457,20 @@ def no_peer(base):
             yield label, copy
 
 
-@operator("a condition of one task's own", 105, 301, 305, 307)
+@operator("a condition of one task's own", 105, 301, 302, 305, 307)
 def own_condition(base):
     for label, copy, place in each(base, "ts.for", keep=lambda p: not p.guarded()):
-        if "iter(" in place.node.head or not any(
+        if "iter(" in place.node.head or not one_sided(copy, place) or not any(
             p.node.op in ("ts.acquire", "ts.wait") and ring(p) for p in base.walk(place.node.regions[0], place.path)
         ):
             continue
         kernel = copy.kernel()
-        kernel.head = re.sub(r"\(([^()]*(?:\([^()]*\)[^()]*)*)\) warps", lambda m: "(" + (m.group(1) + ", " if m.group(1) else "") + "%mutant: i1) warps", kernel.head, count=1)
+        kernel.head = re.sub(
+            r"\(([^()]*(?:\([^()]*\)[^()]*)*)\) warps",
+            lambda m: "(" + (m.group(1) + ", " if m.group(1) else "") + "%mutant: i1) warps",
+            kernel.head,
+            count=1,
+        )
         if "%mutant" not in kernel.head:
             continue
         when = Node(place.indent + "ts.when %mutant is true {")
