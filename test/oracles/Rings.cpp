@@ -33,21 +33,7 @@ SideKind sideKind(PipelineType type, Side side) {
   return SideKind::Async;
 }
 
-int64_t strideOf(const PipelineSpec &spec, Op op) {
-  switch (op) {
-  case Op::TryAcquire:
-  case Op::Acquire:
-    return spec.interleave[0];
-  case Op::Commit:
-    return spec.interleave[1];
-  case Op::TryWait:
-  case Op::Wait:
-    return spec.interleave[2];
-  case Op::Release:
-    return spec.interleave[3];
-  }
-  return 1;
-}
+int64_t strideOf(const PipelineSpec &spec, Op op) { return spec.interleave[roleIndex(op)]; }
 
 Side side(Op op) {
   return op == Op::TryAcquire || op == Op::Acquire || op == Op::Commit ? Side::Producer
