@@ -80,6 +80,10 @@ struct Decision {
   int agent = -1;
 };
 
+const Known *lookUp(const State &state, bool symbol, int what, int64_t tile);
+/// Where "zero or not" of a symbol is the same for everybody.
+inline int64_t scopeOf(const Symbol &symbol, int64_t tile) { return symbol.perTile ? tile : -1; }
+
 class Machine {
 public:
   Machine(const Program &program, const Options &options);

@@ -1,6 +1,6 @@
-// Reads schedules in a line format and prints what the prover says about each. The format is that of
-// the tests beside this file and nothing else's: one declaration or step per line, blocks end with
-// `end`, several kernels per file. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// Reads schedules in a line format and prints what the prover says about each. The format is that
+// of the tests beside this file and nothing else's: one declaration or step per line, blocks end
+// with `end`, several kernels per file. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ts/Analysis/Prover/Prover.h"
 
 #include <algorithm>
@@ -179,7 +179,8 @@ private:
       }
       if (auto stride = option(w, "stride"))
         placed.stride = number(*stride);
-      kernel.resources[size_t(alloc.resource)].allocations.push_back(int(kernel.allocations.size()));
+      kernel.resources[size_t(alloc.resource)].allocations.push_back(
+          int(kernel.allocations.size()));
       kernel.allocations.push_back(std::move(alloc));
       current.placement.allocations.push_back(placed);
     } else if (op == "group") {
@@ -355,23 +356,29 @@ private:
   void step(const std::vector<std::string> &w) {
     const std::string &op = w[0];
     static const std::map<std::string, EventKind> plain = {
-        {"try_acquire", EventKind::TryAcquire}, {"acquire", EventKind::Acquire},
-        {"commit", EventKind::Commit},          {"try_wait", EventKind::TryWait},
-        {"wait", EventKind::Wait},              {"release", EventKind::Release},
-        {"fetch", EventKind::FetchTile},        {"next_tile", EventKind::NextTile},
+        {"try_acquire", EventKind::TryAcquire},
+        {"acquire", EventKind::Acquire},
+        {"commit", EventKind::Commit},
+        {"try_wait", EventKind::TryWait},
+        {"wait", EventKind::Wait},
+        {"release", EventKind::Release},
+        {"fetch", EventKind::FetchTile},
+        {"next_tile", EventKind::NextTile},
         {"griddep_wait", EventKind::GridDepWait},
         {"griddep_launch", EventKind::GridDepLaunch},
-        {"take", EventKind::Take},              {"pass", EventKind::Pass},
-        {"sync", EventKind::BarrierSync},       {"arrive", EventKind::BarrierArrive},
+        {"take", EventKind::Take},
+        {"pass", EventKind::Pass},
+        {"sync", EventKind::BarrierSync},
+        {"arrive", EventKind::BarrierArrive},
         {"mb_arrive", EventKind::MbarrierArrive}};
-    static const std::map<std::string, EventKind> bare = {
-        {"cluster_sync", EventKind::ClusterSync}, {"wgmma_commit", EventKind::WgmmaCommit},
-        {"bulk_commit", EventKind::BulkCommit},   {"cp_commit", EventKind::CpAsyncCommit},
-        {"tmem_wait", EventKind::TmemWait}};
-    static const std::map<std::string, EventKind> groups = {
-        {"wgmma_wait", EventKind::WgmmaWait},
-        {"bulk_wait", EventKind::BulkWait},
-        {"cp_wait", EventKind::CpAsyncWait}};
+    static const std::map<std::string, EventKind> bare = {{"cluster_sync", EventKind::ClusterSync},
+                                                          {"wgmma_commit", EventKind::WgmmaCommit},
+                                                          {"bulk_commit", EventKind::BulkCommit},
+                                                          {"cp_commit", EventKind::CpAsyncCommit},
+                                                          {"tmem_wait", EventKind::TmemWait}};
+    static const std::map<std::string, EventKind> groups = {{"wgmma_wait", EventKind::WgmmaWait},
+                                                            {"bulk_wait", EventKind::BulkWait},
+                                                            {"cp_wait", EventKind::CpAsyncWait}};
     if (auto it = plain.find(op); it != plain.end()) {
       int r = resource(word(w, 1));
       Event &event = add(StepKind::Event, false).event;
@@ -397,8 +404,8 @@ private:
       event.resource = r;
       Parity parity;
       const std::string &kind = word(w, 2);
-      parity.kind = kind == "linear"   ? Parity::Kind::Linear
-                    : kind == "flips"  ? Parity::Kind::Flips
+      parity.kind = kind == "linear"    ? Parity::Kind::Linear
+                    : kind == "flips"   ? Parity::Kind::Flips
                     : kind == "unknown" ? Parity::Kind::Unknown
                                         : Parity::Kind::Constant;
       parity.scale = 1;
@@ -526,9 +533,9 @@ int main(int argc, char **argv) {
     for (const std::string &assumption : verdict.assumptions)
       std::cout << "  assumed: " << assumption << '\n';
     if (statistics)
-      std::cout << "  states " << verdict.statistics.states << " steps "
-                << verdict.statistics.steps << " agents " << verdict.statistics.agents
-                << " epochs " << verdict.statistics.epochs << " ms " << time.count() << '\n';
+      std::cout << "  states " << verdict.statistics.states << " steps " << verdict.statistics.steps
+                << " agents " << verdict.statistics.agents << " epochs "
+                << verdict.statistics.epochs << " ms " << time.count() << '\n';
   }
   return 0;
 }

@@ -1,9 +1,8 @@
 // The prover of layer 3: decides over all interleavings, all completion orders and all trip counts
 // whether a schedule deadlocks, races, overruns a barrier, loses bytes or exits too early. The
-// algorithm is described in docs (VERIFICATION): one canonical run with knowledge bits, repeated over
-// normalised states. It trusts nothing that layers 1 and 2 check, but gives better messages after
-// them.
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// algorithm is described in docs (VERIFICATION): one canonical run with knowledge bits, repeated
+// over normalised states. It trusts nothing that layers 1 and 2 check, but gives better messages
+// after them. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef TS_ANALYSIS_PROVER_PROVER_H
 #define TS_ANALYSIS_PROVER_PROVER_H
 
@@ -14,8 +13,8 @@ namespace ts::prover {
 
 /// Where an allocation lies: bytes of shared memory or columns of tensor memory.
 struct Placed {
-  int64_t offset = -1;  ///< of stage 0; -1: no place known, it overlaps nothing but itself
-  int64_t stride = 0;   ///< from stage to stage
+  int64_t offset = -1; ///< of stage 0; -1: no place known, it overlaps nothing but itself
+  int64_t stride = 0;  ///< from stage to stage
 };
 
 /// One entry per schedule::Kernel::allocations; may be shorter.
@@ -24,11 +23,11 @@ struct Placement {
 };
 
 struct Options {
-  size_t maxStates = 20000;        ///< normalised states before the search is cut
-  size_t maxSteps = 50000000;      ///< executed instructions before the search is cut
-  int64_t maxBound = 12;           ///< trip counts of the exhaustive search behind the general one
-  bool findSafeMinimum = true;     ///< look for the smallest declared minimum that helps
-  bool witness = true;             ///< record the steps of a refutation
+  size_t maxStates = 20000;    ///< normalised states before the search is cut
+  size_t maxSteps = 50000000;  ///< executed instructions before the search is cut
+  int64_t maxBound = 12;       ///< trip counts of the exhaustive search behind the general one
+  bool findSafeMinimum = true; ///< look for the smallest declared minimum that helps
+  bool witness = true;         ///< record the steps of a refutation
   /// Raises the smallest value of a symbol, as a declared minimum would.
   std::vector<std::pair<std::string, int64_t>> minima;
 };

@@ -31,23 +31,23 @@ enum class Rule : uint8_t { None, A1, A2, W1, W2, X };
 struct Choice {
   std::string name;
   int64_t value = 0;
-  bool atLeast = false;  ///< the fault stands for this and every larger value
-  int64_t tile = -1;     ///< tile it belongs to, -1: the whole launch
-  bool isTrip = false;   ///< a trip count, not a condition
+  bool atLeast = false; ///< the fault stands for this and every larger value
+  int64_t tile = -1;    ///< tile it belongs to, -1: the whole launch
+  bool isTrip = false;  ///< a trip count, not a condition
 };
 
 /// One executed step of the witness run; the table has one column per agent.
 struct WitnessStep {
   int agent = -1;
   schedule::LocId loc = -1;
-  std::string text;  ///< "acquire ab #4"
+  std::string text; ///< "acquire ab #4"
   bool blocked = false;
 };
 
 struct BlockedAgent {
   int agent = -1;
   schedule::LocId loc = -1;
-  std::string waitsFor;  ///< "a free stage of 'ab' (use 4, stage 0 of 4)"
+  std::string waitsFor; ///< "a free stage of 'ab' (use 4, stage 0 of 4)"
   /// The step elsewhere that would let it go on, if there is one, and why it does not come.
   int wakerAgent = -1;
   schedule::LocId wakerLoc = -1;
@@ -58,13 +58,13 @@ struct BlockedAgent {
 struct AccessSite {
   int agent = -1;
   schedule::LocId loc = -1;
-  std::string text;  ///< "write of smem_ab.a by tma, stage 0, bytes [0, 16384)"
+  std::string text; ///< "write of smem_ab.a by tma, stage 0, bytes [0, 16384)"
 };
 
 struct Fault {
   FaultKind kind = FaultKind::Deadlock;
   Rule rule = Rule::None;
-  std::string message;  ///< one clause, lower case, no full stop
+  std::string message; ///< one clause, lower case, no full stop
   int agent = -1;
   schedule::LocId loc = -1;
   std::vector<AccessSite> sites;
@@ -86,12 +86,12 @@ struct Statistics {
 struct Verdict {
   enum class Kind : uint8_t { Proven, ProvenUpTo, Refuted, Unknown };
   Kind kind = Kind::Unknown;
-  std::string reason;             ///< of Unknown; why the bound of ProvenUpTo
-  int64_t bound = 0;              ///< of ProvenUpTo: largest trip count that was covered
-  std::optional<Fault> fault;     ///< of Refuted
-  std::vector<std::string> symbols;  ///< trip counts and choices that the proof ranges over
-  std::vector<std::string> assumptions;  ///< what was taken for granted, one clause each
-  std::vector<std::string> agents;   ///< names of the columns
+  std::string reason;                   ///< of Unknown; why the bound of ProvenUpTo
+  int64_t bound = 0;                    ///< of ProvenUpTo: largest trip count that was covered
+  std::optional<Fault> fault;           ///< of Refuted
+  std::vector<std::string> symbols;     ///< trip counts and choices that the proof ranges over
+  std::vector<std::string> assumptions; ///< what was taken for granted, one clause each
+  std::vector<std::string> agents;      ///< names of the columns
   Statistics statistics;
 };
 
