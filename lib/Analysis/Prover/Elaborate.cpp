@@ -13,7 +13,7 @@ using sched::ResourceKind;
 using sched::StepKind;
 
 /// Larger programs are refused, not searched without end.
-constexpr size_t maxAgents = 512, maxEpochs = size_t(1) << 16;
+constexpr size_t maxAgents = 512, maxEpochs = size_t(1) << 14, maxWords = size_t(1) << 22;
 
 proto::TaskRole roleOf(const sched::Task &task, sched::StepId id) {
   proto::TaskRole role;
@@ -142,7 +142,7 @@ void Elaborator::finishRing(Ring &ring) {
   }
   bool counts = proto::countsBytes(ring.spec.type);
   // Without a number any will do, as long as both sides use the same.
-  ring.bytes = counts ? std::max<int64_t>(1, bytes.value_or(1 << 10)) : 0;
+  ring.bytes = counts ? std::clamp<int64_t>(bytes.value_or(1 << 10), 1, mostBytes) : 0;
   ring.armers = std::max<int64_t>(
       1, ring.isGroup
              ? 1
@@ -432,6 +432,10 @@ Program Elaborator::run() {
     return std::move(program);
   rotateUnits();
   finishEpochs();
+  if (size_t(program.rows) * program.words > maxWords)
+    refuse("too many barriers and accesses to follow");
+  if (!program.refused.empty())
+    return std::move(program);
   for (Agent &agent : program.agents) {
     agent.frameBase = program.frameCount;
     program.frameCount += agent.frames;

@@ -45,6 +45,9 @@ struct FamilyMemory {
   int channel = 0;
 };
 
+/// Byte counts are clamped here; sums of absurd ones must not overflow.
+constexpr int64_t mostBytes = int64_t(1) << 40;
+
 /// Asynchronous channels of one agent.
 enum Channel : int { Sync, Umma, Tma, Bulk, Wgmma, CpAsync, TmemLoad };
 

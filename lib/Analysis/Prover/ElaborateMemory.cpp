@@ -113,8 +113,9 @@ static Range rangeOf(const sched::Kernel &kernel, const Placement &placement, co
   const sched::Allocation &allocation = kernel.allocations[size_t(family.allocation)];
   Range range;
   range.tmem = allocation.space == sched::MemorySpace::Tmem;
-  range.begin = family.offset;
-  range.end = family.offset + std::max<int64_t>(family.size, 0);
+  constexpr int64_t far = int64_t(1) << 48;
+  range.begin = std::clamp(family.offset, -far, far);
+  range.end = range.begin + std::clamp<int64_t>(family.size, 0, far);
   if (size_t(family.allocation) < placement.allocations.size()) {
     const Placed &placed = placement.allocations[size_t(family.allocation)];
     if (family.partStride)

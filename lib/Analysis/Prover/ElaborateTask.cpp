@@ -473,6 +473,12 @@ void TaskElaborator::drains() {
 }
 
 void TaskElaborator::run() {
+  // Parents stand before their children.
+  std::vector<int> depth(task().steps.size(), 0);
+  for (size_t i = 0; i < depth.size(); ++i)
+    if (int parent = at(sched::StepId(i)).parent; parent >= 0 && size_t(parent) < i)
+      if ((depth[i] = depth[size_t(parent)] + 1) > 4 * sched::maxDepth)
+        return c.refuse("'" + task().name + "' is nested too deeply to follow");
   collectSides(task().body);
   markLastOfBracket();
   for (auto &[key, side] : sides)

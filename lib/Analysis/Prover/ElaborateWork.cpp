@@ -234,7 +234,8 @@ std::vector<int64_t> TaskElaborator::issuedPerCta(const Ring &ring,
         int64_t barrier = ring.spec.type == proto::PipelineType::TmaUmma ? grid.pairLeader(to)
                           : leader                                       ? 0
                                                                          : to;
-        result[size_t(barrier)] += size * agent().warps / std::max<int64_t>(1, task().warps);
+        result[size_t(barrier)] += std::clamp<int64_t>(size, 0, mostBytes) * agent().warps /
+                                   std::max<int64_t>(1, task().warps);
       }
   return result;
 }

@@ -73,7 +73,7 @@ void Machine::decide(State &state, const Decision &decision, bool value) const {
       if (tripBound < 0 && total - frame.i > maxLag) {
         // Far behind: it meets its own count later, as another visit.
         int64_t least = symbol.min;
-        while (info.trips(least) <= frame.i)
+        while (least < trip.cap && info.trips(least) <= frame.i)
           ++least;
         frozen = std::max(frozen, least);
         continue;

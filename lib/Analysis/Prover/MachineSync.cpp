@@ -297,12 +297,12 @@ Machine::Outcome Machine::handWait(State &state, int a, const Instr &instr) {
     int64_t i = 0;
     if (spec.loop >= 0)
       i = state.frames[size_t(agent.frameBase + agent.loops[size_t(spec.loop)].depth)].i;
-    int64_t parity = spec.parity.offset;
+    __int128 parity = spec.parity.offset;
     if (spec.parity.kind == schedule::Parity::Kind::Linear)
-      parity =
-          (spec.parity.scale * i + spec.parity.offset) / std::max<int64_t>(1, spec.parity.divisor);
+      parity = (__int128(spec.parity.scale) * i + spec.parity.offset) /
+               std::max<int64_t>(1, spec.parity.divisor);
     else if (spec.parity.kind == schedule::Parity::Kind::Flips)
-      parity = spec.parity.offset + i;
+      parity += i;
     // The youngest completion that is known; the barrier may be one further.
     int64_t known = b.completed;
     if (!knows(state, a, spec.barrier, known - 1))

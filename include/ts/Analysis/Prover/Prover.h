@@ -24,7 +24,7 @@ struct Placement {
 
 struct Options {
   size_t maxStates = 20000;    ///< normalised states before the search is cut
-  size_t maxSteps = 50000000;  ///< executed instructions before the search is cut
+  size_t maxSteps = 10000000;  ///< executed instructions before the search is cut
   int64_t maxBound = 12;       ///< trip counts of the exhaustive search behind the general one
   bool findSafeMinimum = true; ///< look for the smallest declared minimum that helps
   bool witness = true;         ///< record the steps of a refutation
