@@ -260,10 +260,14 @@ void Elaborator::addExitMasks() {
 /// carry it to others.
 void Elaborator::addRelevance() {
   program.relevant.assign(program.agents.size(), Bits(program.words, 0));
+  program.ownAccesses = program.relevant;
   for (const Family &family : program.families) {
     if (family.allocation < 0)
       continue;
     Bits &mine = program.relevant[size_t(family.agent)];
+    if (!family.async)
+      for (int stage = 0; stage < family.stages; ++stage)
+        setBit(program.ownAccesses[size_t(family.agent)].data(), family.base + stage);
     for (int stage = 0; stage < family.stages; ++stage)
       if (const Bits &conflicts = program.conflicts[size_t(family.base + stage)];
           !conflicts.empty())

@@ -196,7 +196,7 @@ void TaskElaborator::arriveAt(const Ring &ring, const Side &side, const proto::A
     spec.queue = queue(Umma);
     break;
   case proto::ArrivalKind::CpAsyncArriveNoInc:
-    spec.async = true;
+    spec.async = spec.copies = true;
     spec.queue = queue(CpAsync);
     break;
   default:

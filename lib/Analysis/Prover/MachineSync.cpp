@@ -149,7 +149,10 @@ Machine::Outcome Machine::arrive(State &state, int a, const Instr &instr) {
     }
     recordArrival(state, a, barrier, target.epoch + 3 * stage, spec.async);
     Word *open = row(state, openRow(barrier));
-    orInto(open, row(state, a), program.words);
+    const Word *mine = row(state, a);
+    const Bits &own = program.ownAccesses[size_t(a)];
+    for (size_t i = 0; i < program.words; ++i)
+      open[i] |= spec.copies ? mine[i] & ~own[i] : mine[i];
     if (spec.queue >= 0) {
       const Queue &queue = agent.queues[size_t(spec.queue)];
       for (int r = 0; r < queue.rows(); ++r)

@@ -105,8 +105,9 @@ struct ArriveSpec {
   int64_t count = 1;
   int64_t stages = 1;
   int slot = -1;
-  int queue = -1;     ///< pending accesses that the arrival waits for
-  bool async = false; ///< arrives later, by an engine
+  int queue = -1;      ///< pending accesses that the arrival waits for
+  bool async = false;  ///< arrives later, by an engine
+  bool copies = false; ///< by cp.async: says nothing about other accesses of the thread
   bool full = false;
   int resource = -1;
 };
@@ -232,11 +233,12 @@ struct Program {
   size_t words = 1; ///< of a row
   int rows = 0;     ///< agents first, then queues, then two per barrier
   int barrierRow = 0;
-  std::vector<Bits> conflicts; ///< by epoch: accesses that must be known; empty for the others
-  std::vector<Bits> relevant;  ///< by agent: epochs that some check of its own asks for
-  std::vector<Bits> exitMask;  ///< by CTA
-  std::vector<Bits> pdlWaits;  ///< by CTA
-  Bits sourceReads;            ///< reads by bulk stores: what wait_group.read ends
+  std::vector<Bits> conflicts;   ///< by epoch: accesses that must be known; empty for the others
+  std::vector<Bits> relevant;    ///< by agent: epochs that some check of its own asks for
+  std::vector<Bits> ownAccesses; ///< by agent: accesses of its threads that end at once
+  std::vector<Bits> exitMask;    ///< by CTA
+  std::vector<Bits> pdlWaits;    ///< by CTA
+  Bits sourceReads;              ///< reads by bulk stores: what wait_group.read ends
   bool anyPdlWait = false;
   int frameCount = 0, variableCount = 0;
   std::vector<std::string> assumptions;
