@@ -59,3 +59,26 @@ gpu.module @m attributes {ts.chip = "sm_90a"} {
     }
   }
 }
+
+// -----
+
+gpu.module @m attributes {ts.chip = "sm_90a"} {
+  ts.kernel @elected() warps(2) {
+    %r = ts.resource "r" barrier pipeline(async_async, stages = 2)
+    %g = ts.resource "g" gmem
+    ts.depends %r on %g
+    ts.task "fill" warps(0, 1) reads(%g) writes(%r) {
+      ts.consume %g "nothing" aux {
+      }
+      ts.acquire %r
+      ts.elect {
+        // expected-error @+1 {{[TS109] 'commit' stands in ts.elect, but all threads of task 'fill' execute it: which of them arrive is the pipeline's; take it out of the region}}
+        ts.commit %r
+      }
+    }
+    ts.task "drain" warps(1, 1) reads(%r) {
+      ts.wait %r
+      ts.release %r
+    }
+  }
+}

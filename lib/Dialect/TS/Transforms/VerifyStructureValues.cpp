@@ -168,6 +168,15 @@ static std::string difference(Value a, Value b) {
 void mlir::ts::detail::checkConditions(const KernelView &view, CheckReporter &reporter) {
   std::map<std::string, std::pair<WhenOp, TaskOp>> byKey;
   for (TaskOp task : view.tasks)
+    task.walk([&](ElectOp elect) {
+      if (Operation *barrier = firstBarrierOp(elect))
+        reporter.report(CheckId::TS109, barrier)
+            << "'" << barrier->getName().stripDialect()
+            << "' stands in ts.elect, but all threads of "
+            << "task '" << task.getName()
+            << "' execute it: which of them arrive is the pipeline's; take it out of the region";
+    });
+  for (TaskOp task : view.tasks)
     task.walk([&](WhenOp when) {
       if (Operation *source = findSource(when.getCondition(), isThreadIdentity))
         if (Operation *barrier = firstBarrierOp(when)) {
