@@ -177,6 +177,24 @@ Sample writeThenRead() {
   return m.finish();
 }
 
+/// A plain write handed over by an arrival that the thread makes, or that its copies make: the
+/// latter orders the copies alone.
+Sample handOver(bool asyncLoad) {
+  Maker m("async-arrival");
+  int s = m.scratch(32), r = m.ring(PipelineType::AsyncAsync, 1);
+  m.spec(r).asyncLoad = asyncLoad;
+  m.task("p");
+  m.event(K::Acquire, r);
+  m.produce(r);
+  m.access(m.whole(s, true, protocol::EngineGeneric, -1));
+  m.event(K::Commit, r);
+  m.task("c");
+  m.event(K::Wait, r);
+  m.access(m.whole(s, false, protocol::EngineGeneric, -1));
+  m.event(K::Release, r);
+  return m.finish();
+}
+
 /// c7: the consumer waits for one ring and reads the other.
 Sample wrongRing() {
   Maker m("wrong-ring");
@@ -410,6 +428,8 @@ std::vector<Case> knownCases() {
   add("c11 delayed release, tiles 0 and 1", "overrun", delayedRelease({0, 1}, false));
   add("c11b delayed release, guarded", "safe", delayedRelease({0, 2, 1}, true));
   add("c6 write, then read", "race", writeThenRead());
+  add("a write before an arrival", "safe", handOver(false));
+  add("a write before an arrival of copies", "race", handOver(true));
   add("c7 the wrong ring", "race", wrongRing());
   add("c9 two loops in sequence", "safe", twoLoops());
   add("aliased rings", "race", aliased());

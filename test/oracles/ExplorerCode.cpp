@@ -47,23 +47,26 @@ void Explorer::compileAgent(int index) {
         list.push_back(access);
     return list;
   };
-  for (const Micro &op : agent.ops) {
+  auto visible = [&](const Micro &op) {
     Segment &segment = out.segments.back();
+    std::vector<int> open = allOpen();
+    segment.open.insert(segment.open.end(), open.begin(), open.end());
+    std::sort(segment.open.begin(), segment.open.end());
+    segment.open.erase(std::unique(segment.open.begin(), segment.open.end()), segment.open.end());
+    if (op.kind == OpKind::Wait || op.kind == OpKind::Try)
+      waiters[size_t(op.barrier)].push_back({index, int(out.visible.size()), op.gen});
+    anyPdlWait |= op.kind == OpKind::PdlWait;
+    for (int c = 0; c < 2; ++c)
+      out.channelBefore[c].push_back(int(out.channelOps[c].size()));
+    out.visible.push_back(&op);
+    out.segments.emplace_back();
+  };
+  for (const Micro &op : agent.ops) {
     if (isVisible(op.kind)) {
-      std::vector<int> open = allOpen();
-      segment.open.insert(segment.open.end(), open.begin(), open.end());
-      std::sort(segment.open.begin(), segment.open.end());
-      segment.open.erase(std::unique(segment.open.begin(), segment.open.end()), segment.open.end());
-      if (op.kind == OpKind::Wait || op.kind == OpKind::Try)
-        waiters[size_t(op.barrier)].push_back({index, int(out.visible.size()), op.gen});
-      anyPdlWait |= op.kind == OpKind::PdlWait;
-      for (int c = 0; c < 2; ++c)
-        out.channelBefore[c].push_back(int(out.channelOps[c].size()));
-      out.visible.push_back(&op);
-      out.segments.emplace_back();
-      // What is open at the start of the next segment.
+      visible(op);
       continue;
     }
+    Segment &segment = out.segments.back();
     segment.ops.push_back(&op);
     segment.heldBefore.push_back(asynchronous());
     switch (op.kind) {
@@ -156,11 +159,12 @@ bool Explorer::checkBytes() {
   std::map<std::pair<int, int64_t>, std::pair<int64_t, int64_t>> sums;
   for (const Agent &agent : p.agents)
     for (const Micro &op : agent.ops) {
-      if (op.kind == OpKind::Arrive && op.bytes)
+      // A phase that nobody waits for harms nobody.
+      if (op.kind == OpKind::Arrive && op.bytes && !waiters[size_t(op.barrier)].empty())
         sums[{op.barrier, op.gen}].first += op.bytes;
       if (op.kind == OpKind::Copy)
         for (const Target &target : op.targets)
-          if (target.barrier >= 0)
+          if (target.barrier >= 0 && !waiters[size_t(target.barrier)].empty())
             sums[{target.barrier, target.gen}].second += target.bytes;
     }
   for (auto &[key, sum] : sums)
