@@ -101,6 +101,33 @@ gpu.module @m attributes {ts.chip = "sm_90a"} {
 
 // -----
 
+// ERR: error: [TS302] race: 'a (CTA 1)' and 'a (CTA 0)' touch the same memory and nothing orders them
+gpu.module @m attributes {ts.chip = "sm_90a"} {
+  ts.kernel @dsmem_unsynced(%k: index) warps(12) cluster(2, 1, 1) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %one = arith.constant 1.0 : f32
+    %g = ts.resource "g" gmem
+    %s = ts.resource "s" smem(x: memref<64xf32>)
+    ts.depends %s on %g
+    ts.task "a" warps(0, 1) reads(%g, %s) writes(%s) {
+      ts.consume %g "n" aux {
+      }
+      %rank = ts.info cta_rank : index
+      %peer = arith.subi %c1, %rank : index
+      ts.produce %s "w" (%x) {
+        ts.dsmem_store %one to %x[%c0] cta(%peer) : f32, memref<64xf32, #ts.smem>
+      }
+      ts.consume %s "r" (%x) {
+        %v = memref.load %x[%c0] : memref<64xf32, #ts.smem>
+      }
+      ts.cluster_sync
+    }
+  }
+}
+
+// -----
+
 // ERR: error: [TS109] 'commit' stands in ts.elect, but all threads of task 'a' execute it: which of them arrive is the pipeline's; take it out of the region
 gpu.module @m attributes {ts.chip = "sm_90a"} {
   ts.kernel @elect_commit(%k: index) warps(12) {

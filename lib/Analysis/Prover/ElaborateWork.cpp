@@ -191,7 +191,9 @@ void TaskElaborator::access(sched::StepId id, const sched::Event &event, bool de
                     access.offset,
                     size,
                     access.write,
-                    access.exact && cta == agent().cta &&
+                    // Of several peers, nothing says which one is meant.
+                    access.exact &&
+                        (cta == agent().cta || (access.remote && c.program.ctas == 2)) &&
                         !(channel == Tma && (where & (where - 1)))};
       if (cta == agent().cta && stages == 1 && choosePart(access, one, key))
         key.parts = one.stages;

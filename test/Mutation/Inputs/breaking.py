@@ -158,7 +158,13 @@ def drop_depends(base):
         names = set(re.findall(r"%\w+", place.node.head))
         place.remove()
         rest = {name for p in copy.places("ts.depends") for name in re.findall(r"%\w+", p.node.head)}
-        used = {name for task in copy.tasks() for name in re.findall(r"%\w+", task.head)}
+        # What has neither memory nor barriers is a label.
+        flow = {
+            n.head.split("=")[0].strip()
+            for n in copy.kernel().regions[0]
+            if n.op == "ts.resource" and not n.head.rstrip().endswith(" barrier")
+        }
+        used = {name for task in copy.tasks() for name in re.findall(r"%\w+", task.head)} & flow
         # An edge may be left out as long as both of its ends have another one.
         if (names - rest) & used:
             yield label, copy
