@@ -181,20 +181,12 @@ void TaskElaborator::access(sched::StepId id, const sched::Event &event, bool de
       AccessSpec one = spec;
       bool tmem = allocation.space == sched::MemorySpace::Tmem;
       int64_t size = access.size >= 0 ? access.size : tmem ? allocation.columns : allocation.bytes;
-      FamilyKey key{cta,
-                    access.allocation,
-                    agentIndex,
-                    int(channel),
-                    channel == Tma ? ring->resource : -1,
-                    agent().task,
-                    int(id),
-                    access.offset,
-                    size,
-                    access.write,
-                    // Of several peers, nothing says which one is meant.
-                    access.exact &&
-                        (cta == agent().cta || (access.remote && c.program.ctas == 2)) &&
-                        !(channel == Tma && (where & (where - 1)))};
+      FamilyKey key{
+          cta, access.allocation, agentIndex, int(channel), channel == Tma ? ring->resource : -1,
+          agent().task, int(id), access.offset, size, access.write,
+          // Of several peers, nothing says which one is meant.
+          access.exact && (cta == agent().cta || (access.remote && c.program.ctas == 2)) &&
+              !(channel == Tma && (where & (where - 1)))};
       if (cta == agent().cta && stages == 1 && choosePart(access, one, key))
         key.parts = one.stages;
       // Equal accesses of one agent are one family, wherever they stand.

@@ -89,16 +89,16 @@ static bool linear(Value value, int64_t scale, ValueEvaluator &evaluator, PartIn
 
 /// Counts up only, so that division and remainder agree with the hardware's.
 static bool grows(const PartIndex &index) {
-  return index.offset >= 0 && llvm::all_of(index.terms, [](auto &term) { return term.second >= 0; });
+  return index.offset >= 0 &&
+         llvm::all_of(index.terms, [](auto &term) { return term.second >= 0; });
 }
 
 std::optional<PartIndex> mlir::ts::periodicIndex(Value value, ValueEvaluator &evaluator) {
   PartIndex index;
   value = strip(value);
   Operation *op = value.getDefiningOp();
-  std::optional<int64_t> by = op && op->getNumOperands() == 2
-                                  ? evaluator.evaluate(op->getOperand(1))
-                                  : std::nullopt;
+  std::optional<int64_t> by =
+      op && op->getNumOperands() == 2 ? evaluator.evaluate(op->getOperand(1)) : std::nullopt;
   if (by && isa<arith::RemUIOp, arith::RemSIOp>(op))
     index.count = *by;
   else if (by && isa<arith::AndIOp>(op) && *by >= 0 && *by < kMaxParts && !(*by & (*by + 1)))
@@ -107,7 +107,8 @@ std::optional<PartIndex> mlir::ts::periodicIndex(Value value, ValueEvaluator &ev
     op = nullptr;
   if (op) {
     value = strip(op->getOperand(0));
-    if (Operation *inner = value.getDefiningOp(); isa_and_nonnull<arith::DivUIOp, arith::DivSIOp>(inner))
+    if (Operation *inner = value.getDefiningOp();
+        isa_and_nonnull<arith::DivUIOp, arith::DivSIOp>(inner))
       if (auto divisor = evaluator.evaluate(inner->getOperand(1));
           divisor && *divisor > 0 && *divisor <= kMaxParts) {
         index.divisor = *divisor;
@@ -129,7 +130,8 @@ std::optional<PartIndex> mlir::ts::periodicIndex(Value value, ValueEvaluator &ev
     if (domain.getStep())
       step = evaluator.evaluate(domain.getStep());
   }
-  if (!lower || !upper || !step || *step <= 0 || *upper <= *lower || *upper > kBig || *lower < -kBig)
+  if (!lower || !upper || !step || *step <= 0 || *upper <= *lower || *upper > kBig ||
+      *lower < -kBig)
     return std::nullopt;
   int64_t trips = (*upper - *lower - 1) / *step + 1;
   if (trips > kMaxParts || scale > kMaxParts || index.offset > kMaxParts)
