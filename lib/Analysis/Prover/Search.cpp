@@ -183,7 +183,7 @@ std::vector<Choice> Search::choices(int outcome, bool &same) const {
     if (!choice.isTrip)
       continue;
     // Two visits of one symbol have to agree.
-    const Choice a = *known;
+    const Choice &a = *known;
     const Choice &b = choice;
     bool agree = a.atLeast && b.atLeast ? true
                  : a.atLeast            ? b.value >= a.value
