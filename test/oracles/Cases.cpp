@@ -6,7 +6,6 @@ namespace ts::oracle {
 
 using namespace schedule;
 using protocol::PipelineType;
-using protocol::Side;
 using K = EventKind;
 
 namespace {
