@@ -258,7 +258,7 @@ Sample noBackPressure(int64_t trips) {
 }
 
 /// c11: the delayed release of the last stage is not guarded against zero iterations.
-Sample delayedRelease(std::vector<int64_t> trips, bool guarded) {
+Sample delayedRelease(const std::vector<int64_t> &trips, bool guarded) {
   Maker m("delayed-release");
   m.sample.choice.tiles = int64_t(trips.size());
   m.sample.choice.perTile["n"] = trips;

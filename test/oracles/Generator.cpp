@@ -9,7 +9,6 @@ namespace ts::oracle {
 
 using namespace schedule;
 using protocol::PipelineType;
-using protocol::Side;
 using K = EventKind;
 
 uint64_t Random::next() {

@@ -97,7 +97,7 @@ void Maker::inside(StepId id, const Body &body) {
   parent = outer;
 }
 
-StepId Maker::loop(Bound upper, const Body &body, int64_t lower, int64_t by) {
+StepId Maker::loop(const Bound &upper, const Body &body, int64_t lower, int64_t by) {
   StepId id = add(StepKind::Loop);
   Loop &loop = step(id).loop;
   loop.lower = Bound::constant(lower);
@@ -135,7 +135,7 @@ void Maker::when(const std::string &key, const Body &body, bool expected) {
   inside(id, body);
 }
 
-void Maker::whenRuns(Bound trips, const Body &body) {
+void Maker::whenRuns(const Bound &trips, const Body &body) {
   StepId id = add(StepKind::When);
   Condition &condition = step(id).condition;
   condition.key = trips.symbol + " > 0";

@@ -40,13 +40,13 @@ public:
   schedule::Task &last() { return sample.kernel.tasks.back(); }
 
   using Body = std::function<void()>;
-  schedule::StepId loop(schedule::Bound upper, const Body &body, int64_t lower = 0,
+  schedule::StepId loop(const schedule::Bound &upper, const Body &body, int64_t lower = 0,
                         int64_t step = 1);
   void tiles(int queue, const Body &body);
   void guard(schedule::GuardKind kind, const Body &body, int64_t period = 1);
   void when(const std::string &key, const Body &body, bool expected = true);
   /// When the trip count is above zero.
-  void whenRuns(schedule::Bound trips, const Body &body);
+  void whenRuns(const schedule::Bound &trips, const Body &body);
   void skippable(const Body &body);
   schedule::StepId event(schedule::EventKind kind, int resource);
   /// The whole stage by the engine that the ring's type implies. TMA producers have a body that
