@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "Elaborate.h"
 
+#include "ts/Analysis/Protocol/Completion.h"
+
 #include <algorithm>
 #include <numeric>
 
@@ -197,8 +199,7 @@ void TaskElaborator::access(sched::StepId id, const sched::Event &event, bool de
         family.step = id;
       if (channel == Tma && ring->barrier(true, cta) >= 0) {
         proto::CtaGrid grid(ring->spec, c.kernel.cluster);
-        int barrierCta =
-            ring->spec.type == proto::PipelineType::TmaUmma ? int(grid.pairLeader(cta)) : cta;
+        int barrierCta = int(proto::completionCta(ring->spec, grid, cta));
         if (barrierCta < c.program.ctas)
           one.barriers.push_back(ring->barrier(true, barrierCta));
       }
@@ -223,11 +224,7 @@ std::vector<int64_t> TaskElaborator::issuedPerCta(const Ring &ring,
   for (auto [size, lands] : parts)
     for (int64_t to = 0; to < c.program.ctas; ++to)
       if (lands >> to & 1) {
-        bool leader = (ring.spec.producerSignal & proto::SignalCtaLeader) &&
-                      ring.spec.type == proto::PipelineType::TmaAsync;
-        int64_t barrier = ring.spec.type == proto::PipelineType::TmaUmma ? grid.pairLeader(to)
-                          : leader                                       ? 0
-                                                                         : to;
+        int64_t barrier = proto::completionCta(ring.spec, grid, to);
         result[size_t(barrier)] += std::clamp<int64_t>(size, 0, mostBytes) * agent().warps /
                                    std::max<int64_t>(1, task().warps);
       }
@@ -250,11 +247,7 @@ std::vector<int64_t> TaskElaborator::declaredPerCta(const Ring &ring) const {
     int64_t pairs = 0, mine = 0, index = 0;
     bool first = false;
     for (int64_t to = 0; to < c.program.ctas; ++to) {
-      bool leader = (ring.spec.producerSignal & proto::SignalCtaLeader) &&
-                    ring.spec.type == proto::PipelineType::TmaAsync;
-      int64_t lands = ring.spec.type == proto::PipelineType::TmaUmma ? grid.pairLeader(to)
-                      : leader                                       ? 0
-                                                                     : to;
+      int64_t lands = proto::completionCta(ring.spec, grid, to);
       if (lands != barrier)
         continue;
       proto::CtaMask from = grid.peers(to, ring.spec.multicast) & sources;
