@@ -115,7 +115,7 @@ void setVerdict(Json &object, const KernelInput &input) {
   const auto &verdict = input.verdict;
   const prover::Fault *fault = verdict && verdict->fault ? &*verdict->fault : nullptr;
   object.set("verdict", verdictWord(verdict));
-  object.set("kind", fault ? Json(faultWord(fault->kind)) : Json());
+  object.set("kind", fault ? Json(prover::name(fault->kind)) : Json());
   object.set("id", fault ? Json(faultTag(fault->kind)) : Json());
   object.set("min_trips", minTripsJson(input.kernel));
   object.set("witness", fault ? FaultWriter(input).witness() : Json());

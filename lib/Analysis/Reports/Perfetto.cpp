@@ -50,7 +50,7 @@ void writeWitness(TraceWriter &trace, int process, const KernelInput &input) {
   const prover::Verdict &verdict = *input.verdict;
   const prover::Fault &fault = *verdict.fault;
   trace.nameProcess(process, input.kernel.name + ": counter-example, " +
-                                 std::string(faultWord(fault.kind)) + " (one step = 1 us)");
+                                 std::string(prover::name(fault.kind)) + " (one step = 1 us)");
   for (size_t agent = 0; agent < verdict.agents.size(); ++agent)
     trace.nameTrack(process, int(agent) + 1, verdict.agents[agent]);
   constexpr int64_t blockedLength = 10;

@@ -27,26 +27,6 @@ std::string_view verdictWord(const std::optional<Verdict> &verdict) {
   return "unknown";
 }
 
-std::string_view faultWord(FaultKind kind) {
-  switch (kind) {
-  case FaultKind::Deadlock:
-    return "deadlock";
-  case FaultKind::Race:
-    return "race";
-  case FaultKind::Overrun:
-    return "overrun";
-  case FaultKind::Bytes:
-    return "bytes";
-  case FaultKind::Exit:
-    return "exit";
-  case FaultKind::Pdl:
-    return "pdl";
-  case FaultKind::Imbalance:
-    return "imbalance";
-  }
-  return "unknown";
-}
-
 std::string faultTag(FaultKind kind) { return "TS" + std::to_string(unsigned(kind)); }
 
 std::string formatPercent(double share) {
@@ -89,7 +69,7 @@ std::string verdictLine(const KernelInput &input) {
   case Verdict::Kind::Refuted:
     text += "refuted";
     if (const auto &fault = verdict.fault)
-      text += ": [" + faultTag(fault->kind) + "] " + std::string(faultWord(fault->kind)) +
+      text += ": [" + faultTag(fault->kind) + "] " + std::string(prover::name(fault->kind)) +
               (fault->when.empty() ? "" : " when " + fault->when) + ": " + fault->message;
     break;
   }

@@ -12,8 +12,7 @@ namespace ts::reports {
 
 /// "proven", "proven_up_to", "refuted", "unknown" or "not_run", as in the JSON.
 std::string_view verdictWord(const std::optional<prover::Verdict> &verdict);
-/// "deadlock"; "TS301".
-std::string_view faultWord(prover::FaultKind kind);
+/// "TS301".
 std::string faultTag(prover::FaultKind kind);
 /// One line: "gemm: proven for every tiles_k: no deadlock, ...   (3.1 ms)".
 std::string verdictLine(const KernelInput &input);
