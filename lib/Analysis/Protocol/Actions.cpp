@@ -128,10 +128,6 @@ const ArrivalRow &rowOf(PipelineType type, Barrier barrier) {
   return barrier == Barrier::Full ? row.full : row.empty;
 }
 
-bool hasUmmaSide(PipelineType type) {
-  return producerKind(type) == SideKind::Umma || consumerKind(type) == SideKind::Umma;
-}
-
 SignalSet signalOf(const PipelineSpec &spec, Op op) {
   if (sideOf(op) == Side::Producer)
     return spec.producerSignal;

@@ -68,7 +68,7 @@ static SignalSet signalsOf(Signalling set) { return SignalSet(unsigned(set)); }
 
 static PipelineSpec specOfAttr(PipelineAttr attr) {
   PipelineSpec spec;
-  spec.type = ::ts::protocol::PipelineType(unsigned(attr.getType()));
+  spec.type = protocolTypeOf(attr);
   spec.stages = attr.getStages();
   spec.numBytes = declared(attr.getNumBytes());
   spec.producerCount = declared(attr.getProducerCount());

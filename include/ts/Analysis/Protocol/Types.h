@@ -38,6 +38,9 @@ enum class Barrier : uint8_t { Full, Empty };
 SideKind producerKind(PipelineType type);
 SideKind consumerKind(PipelineType type);
 inline bool hasTmaProducer(PipelineType type) { return producerKind(type) == SideKind::Tma; }
+inline bool hasUmmaSide(PipelineType type) {
+  return producerKind(type) == SideKind::Umma || consumerKind(type) == SideKind::Umma;
+}
 /// The full barrier of these counts bytes besides arrivals.
 inline bool countsBytes(PipelineType type) {
   return hasTmaProducer(type) || producerKind(type) == SideKind::Clc;

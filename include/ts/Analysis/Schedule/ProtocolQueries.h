@@ -12,6 +12,12 @@ namespace mlir::ts {
 /// Stages of a hardware queue that declares no pipeline.
 inline constexpr int64_t kDefaultQueueStages = 2;
 
+/// The protocol component's name of a declared type. What kinds of sides a type has is for
+/// producerKind and consumerKind to say; nobody lists types by themselves.
+inline ::ts::protocol::PipelineType protocolTypeOf(PipelineAttr pipeline) {
+  return ::ts::protocol::PipelineType(unsigned(pipeline.getType()));
+}
+
 /// Whether barriers guard the resource: a pipeline, a hardware queue or a pipeline group.
 bool hasPipeline(Value resource);
 

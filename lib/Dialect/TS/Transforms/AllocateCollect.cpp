@@ -229,10 +229,8 @@ private:
   }
 
   static bool isTmaFilled(ResourceOp resource) {
-    if (!resource.getPipeline())
-      return false;
-    PipelineType type = resource.getPipeline()->getType();
-    return type == PipelineType::TmaAsync || type == PipelineType::TmaUmma;
+    std::optional<PipelineAttr> pipeline = resource.getPipeline();
+    return pipeline && ::ts::protocol::hasTmaProducer(protocolTypeOf(*pipeline));
   }
 
   void addQueue(WorkQueueOp queue) {

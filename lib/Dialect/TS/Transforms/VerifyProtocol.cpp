@@ -266,13 +266,7 @@ namespace {
 struct TSVerifyProtocol : public ::mlir::ts::impl::TSVerifyProtocolBase<TSVerifyProtocol> {
   using TSVerifyProtocolBase::TSVerifyProtocolBase;
   void runOnOperation() override {
-    FailureOr<bool> asErrors = parseSeverity(severity, getOperation());
-    if (failed(asErrors))
-      return signalPassFailure();
-    CheckReporter reporter(*asErrors);
-    for (auto kernel : getOperation().getOps<KernelOp>())
-      verifyProtocol(kernel, reporter);
-    if (reporter.failed())
+    if (failed(checkKernels(getOperation(), severity, verifyProtocol)))
       return signalPassFailure();
     markAllAnalysesPreserved();
   }

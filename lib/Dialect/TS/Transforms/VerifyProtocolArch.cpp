@@ -2,6 +2,7 @@
 // TS227 and TS228: which chip has which feature, as one table. A chip that is not known at all is
 // reported by the compiler driver (TS405, TS406), not here.
 #include "VerifyProtocolImpl.h"
+#include "ts/Analysis/Schedule/ProtocolQueries.h"
 
 #include "llvm/ADT/StringExtras.h"
 
@@ -37,11 +38,8 @@ static bool usesTmem(Operation *op) {
 }
 static bool isUmmaPipeline(Operation *op) {
   auto resource = dyn_cast<ResourceOp>(op);
-  if (!resource || !resource.getPipeline())
-    return false;
-  PipelineType type = resource.getPipeline()->getType();
-  return type == PipelineType::TmaUmma || type == PipelineType::UmmaAsync ||
-         type == PipelineType::AsyncUmma || type == PipelineType::UmmaUmma;
+  return resource && resource.getPipeline() &&
+         ::ts::protocol::hasUmmaSide(protocolTypeOf(*resource.getPipeline()));
 }
 static bool isHardwareQueue(Operation *op) {
   auto queue = dyn_cast<WorkQueueOp>(op);

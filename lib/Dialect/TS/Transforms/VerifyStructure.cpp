@@ -61,6 +61,17 @@ FailureOr<bool> mlir::ts::parseSeverity(StringRef text, Operation *at) {
   return at->emitError("unknown severity '") << text << "'; expected error or warn";
 }
 
+LogicalResult mlir::ts::checkKernels(gpu::GPUModuleOp module, StringRef severity,
+                                     llvm::function_ref<void(KernelOp, CheckReporter &)> check) {
+  FailureOr<bool> asErrors = parseSeverity(severity, module);
+  if (failed(asErrors))
+    return failure();
+  CheckReporter reporter(*asErrors);
+  for (auto kernel : module.getOps<KernelOp>())
+    check(kernel, reporter);
+  return failure(reporter.failed());
+}
+
 std::string mlir::ts::didYouMean(StringRef name, ArrayRef<StringRef> names) {
   StringRef best;
   unsigned least = std::max<unsigned>(2, name.size() / 3) + 1;
@@ -189,13 +200,7 @@ namespace {
 struct TSVerifyStructure : public ::mlir::ts::impl::TSVerifyStructureBase<TSVerifyStructure> {
   using TSVerifyStructureBase::TSVerifyStructureBase;
   void runOnOperation() override {
-    FailureOr<bool> asErrors = parseSeverity(severity, getOperation());
-    if (failed(asErrors))
-      return signalPassFailure();
-    CheckReporter reporter(*asErrors);
-    for (auto kernel : getOperation().getOps<KernelOp>())
-      verifyStructure(kernel, reporter);
-    if (reporter.failed())
+    if (failed(checkKernels(getOperation(), severity, verifyStructure)))
       return signalPassFailure();
     markAllAnalysesPreserved();
   }

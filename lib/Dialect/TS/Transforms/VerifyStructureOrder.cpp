@@ -4,6 +4,8 @@
 #include "VerifyStructureImpl.h"
 #include "ts/Analysis/Schedule/MemoryTrace.h"
 
+#include "llvm/ADT/StringExtras.h"
+
 using namespace mlir;
 using namespace mlir::ts;
 using namespace mlir::ts::detail;
@@ -144,6 +146,23 @@ void mlir::ts::detail::checkOperands(const KernelView &view, CheckReporter &repo
 
 //===-- TS112 --------------------------------------------------------------------------------===//
 
+/// Threads are done with a stage when they release it; a tensor core only later. A ring of tile
+/// coordinates has no data to pass back.
+static bool canPingPong(::ts::protocol::PipelineType type) {
+  using namespace ::ts::protocol;
+  return consumerKind(type) == SideKind::Async && producerKind(type) != SideKind::Clc;
+}
+
+/// "async_async, tma_async or umma_async"
+static std::string pingPongTypes() {
+  SmallVector<StringRef> names;
+  for (unsigned i = 0; i < ::ts::protocol::numPipelineTypes; ++i)
+    if (auto type = ::ts::protocol::PipelineType(i); canPingPong(type))
+      names.push_back(::ts::protocol::name(type));
+  StringRef last = names.pop_back_val();
+  return llvm::join(names, ", ") + " or " + last.str();
+}
+
 void mlir::ts::detail::checkPingPong(const KernelView &view, CheckReporter &reporter) {
   for (DependsOp edge : view.edges) {
     Value ring = edge.getDownstream();
@@ -161,14 +180,13 @@ void mlir::ts::detail::checkPingPong(const KernelView &view, CheckReporter &repo
       diag.attachNote(resource.getLoc()) << "declared here";
       continue;
     }
-    PipelineType type = resource.getPipeline()->getType();
-    if (type != PipelineType::AsyncAsync && type != PipelineType::TmaAsync &&
-        type != PipelineType::UmmaAsync) {
+    ::ts::protocol::PipelineType type = protocolTypeOf(*resource.getPipeline());
+    if (!canPingPong(type)) {
       auto diag = reporter.report(CheckId::TS112, edge);
       diag << "the self-edge of " << quoted(ring)
            << " needs a consumer that is done when it releases, "
-           << "but the pipeline is " << stringifyPipelineType(type)
-           << "; use async_async, tma_async or umma_async, or mark the edge 'ordering'";
+           << "but the pipeline is " << StringRef(::ts::protocol::name(type)) << "; use "
+           << pingPongTypes() << ", or mark the edge 'ordering'";
       diag.attachNote(resource.getLoc()) << "declared here";
       continue;
     }

@@ -40,6 +40,11 @@ private:
 /// Parses the `severity` option of the passes: "error" or "warn".
 FailureOr<bool> parseSeverity(StringRef text, Operation *at);
 
+/// What a checking pass does around its checks: `check` on each kernel of `module` with findings of
+/// that severity. Fails where a finding is an error or `severity` is no word for one.
+LogicalResult checkKernels(gpu::GPUModuleOp module, StringRef severity,
+                           llvm::function_ref<void(KernelOp, CheckReporter &)> check);
+
 /// Layer 1: TS101 to TS114.
 void verifyStructure(KernelOp kernel, CheckReporter &reporter);
 
