@@ -175,6 +175,11 @@ private:
       rings.perform(w, e.resource, op);
   }
   int namedBarrier(int resource, int holder);
+  // Barriers that bodies name themselves (UnrollHand.cpp)
+  int handBarrier(int resource, int64_t cta);
+  void handArrive(const Event &e);
+  void handWait(const Event &e);
+  void clusterSync();
   /// One named barrier per holder: whoever passes arrives there, the holder syncs. The first one
   /// has been passed to before the kernel starts.
   void baton(const Event &e);
@@ -205,6 +210,10 @@ private:
   std::map<StepId, std::pair<int64_t, int64_t>> slots; ///< per work step: previous and last slot
   std::map<std::pair<int, int>, int64_t> times;
 };
+
+/// Which phase every operation on a hand-written barrier is meant for, and the count of the cluster
+/// barrier (UnrollHand.cpp).
+void finishHandBarriers(Program &program);
 
 } // namespace ts::oracle
 

@@ -391,12 +391,15 @@ Generated draw(Random &random) {
   return random.chance(70) ? General(random).run() : drawSpecial(random);
 }
 
-Generated generate(uint64_t seed) {
-  Random random(seed * 0x2545f4914f6cdd1dull + 1);
-  Generated result = draw(random);
+Generated generate(uint64_t seed, unsigned features) {
+  Random random(seed * 0x2545f4914f6cdd1dull + 1 + (uint64_t(features) << 56));
+  Generated result = features ? drawFeature(random, features) : draw(random);
   int wanted = random.chance(22) ? 0 : random.chance(60) ? 1 : 2;
   for (int tries = 0; tries < 12 && int(result.mutations.size()) < wanted; ++tries)
-    if (std::string name = mutate(result.sample, random); !name.empty())
+    if (std::string name = (features & ~FeatureGroups) && random.chance(60)
+                               ? mutateHand(result.sample, random)
+                               : mutate(result.sample, random);
+        !name.empty())
       result.mutations.push_back(name);
   return result;
 }

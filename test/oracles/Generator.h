@@ -30,12 +30,20 @@ struct Generated {
   std::vector<std::string> mutations; ///< names of what was done to it, with the place
 };
 
-Generated generate(uint64_t seed);
+/// What a schedule is to contain beside rings, a bit each.
+enum Feature : unsigned { FeatureGroups = 1, FeatureHand = 2, FeatureCluster = 4 };
+
+/// Without features the schedules of a seed stay what they were before there were any.
+Generated generate(uint64_t seed, unsigned features = 0);
+/// A valid or (by construction) broken schedule with one of the features.
+Generated drawFeature(Random &random, unsigned features);
 /// The valid schedule of a seed.
 Generated draw(Random &random);
 /// One random mutation; its name, or nothing where it found no place. `wanted` fixes the operator.
 std::string mutate(Sample &sample, Random &random, int wanted = -1);
 const std::vector<std::string> &mutationNames();
+/// One of those that need a barrier which a body names: parity, count, drop, move, elect.
+std::string mutateHand(Sample &sample, Random &random);
 
 /// Everything that the kernel leaves open, small: trip counts, tiles, conditions, skips. At most
 /// `limit` choices, spread over all of them.

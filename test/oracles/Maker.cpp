@@ -61,6 +61,57 @@ int Maker::scratch(int64_t bytes) {
   return id;
 }
 
+int Maker::group(protocol::GroupMode mode, const std::vector<int> &members) {
+  int id = plain(ResourceKind::Group, "g" + std::to_string(kernel().resources.size()));
+  Resource &resource = kernel().resources[size_t(id)];
+  resource.mode = mode;
+  resource.members = members;
+  // The prover asks only whether there is one.
+  resource.pipeline = spec(members.front());
+  resource.pipeline->name = resource.name;
+  resource.pipeline->numBytes = resource.pipeline->stageBytes = std::nullopt;
+  for (int member : members)
+    kernel().resources[size_t(member)].group = id;
+  return id;
+}
+
+int Maker::barrierOnly(PipelineType type, int64_t stages, std::optional<int64_t> bytes) {
+  int id = plain(ResourceKind::Memory, "r" + std::to_string(kernel().resources.size()));
+  Resource &resource = kernel().resources[size_t(id)];
+  resource.barrierOnly = true;
+  protocol::PipelineSpec spec;
+  spec.name = resource.name;
+  spec.type = type;
+  spec.stages = stages;
+  spec.numBytes = bytes;
+  resource.pipeline = spec;
+  return id;
+}
+
+int Maker::barrier(ResourceKind kind, std::string name, int64_t count) {
+  int id = plain(kind, std::move(name));
+  kernel().resources[size_t(id)].count = count;
+  return id;
+}
+
+void Maker::waitParity(int barrier, int64_t scale, int64_t offset, int64_t divisor) {
+  StepId id = event(EventKind::MbarrierWait, barrier);
+  Parity parity;
+  parity.kind = loops.empty() || scale == 0 ? Parity::Kind::Constant : Parity::Kind::Linear;
+  parity.loop = parity.kind == Parity::Kind::Linear ? loops.back() : -1;
+  parity.scale = scale;
+  parity.offset = offset;
+  parity.divisor = divisor;
+  step(id).event.parity = parity;
+}
+
+void Maker::arriveByHand(int barrier, bool elected, std::optional<int64_t> cta) {
+  Event &event = step(this->event(EventKind::MbarrierArrive, barrier)).event;
+  event.elected = elected;
+  event.remote = cta.has_value();
+  event.remoteCta = cta;
+}
+
 void Maker::alias(int lower, int upper) {
   auto first = [&](int r) { return kernel().resources[size_t(r)].allocations.front(); };
   sample.places[size_t(first(upper))].offset = sample.places[size_t(first(lower))].offset;

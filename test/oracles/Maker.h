@@ -31,6 +31,15 @@ public:
   int plain(schedule::ResourceKind kind, std::string name);
   /// A resource with memory and no pipeline.
   int scratch(int64_t bytes);
+  /// A pipeline group over rings of equal stage counts.
+  int group(protocol::GroupMode mode, const std::vector<int> &members);
+  /// A ring without memory of its own.
+  int barrierOnly(protocol::PipelineType type, int64_t stages, std::optional<int64_t> bytes = {});
+  /// A named barrier of `threads`, or a hand-written mbarrier of so many arrivals.
+  int barrier(schedule::ResourceKind kind, std::string name, int64_t count);
+  /// A wait on a hand-written mbarrier whose parity follows the innermost loop.
+  void waitParity(int barrier, int64_t scale, int64_t offset, int64_t divisor = 1);
+  void arriveByHand(int barrier, bool elected = false, std::optional<int64_t> cta = {});
   /// Lays the first stage of `upper` over that of `lower`.
   void alias(int lower, int upper);
   /// A cluster of two CTAs, as one MMA pair or as two MMAs.

@@ -80,13 +80,29 @@ public:
   pickRing(const std::function<bool(const protocol::PipelineSpec &)> &wanted) {
     std::vector<protocol::PipelineSpec *> list;
     for (Resource &resource : k.resources)
-      if (resource.pipeline && wanted(*resource.pipeline))
+      if (resource.pipeline && resource.kind != ResourceKind::Group && wanted(*resource.pipeline))
         list.push_back(&*resource.pipeline);
     if (list.empty())
       return nullptr;
     auto *ring = list[size_t(random.below(int64_t(list.size())))];
     what = ring->name;
     return ring;
+  }
+
+  /// The pipelines of the group that `ring` is in, the group's own included.
+  std::vector<protocol::PipelineSpec *> sharing(const protocol::PipelineSpec &ring,
+                                                std::optional<protocol::GroupMode> mode) {
+    std::vector<protocol::PipelineSpec *> list;
+    for (Resource &group : k.resources) {
+      if (group.kind != ResourceKind::Group || (mode && group.mode != *mode) ||
+          std::none_of(group.members.begin(), group.members.end(),
+                       [&](int member) { return &*k.resources[size_t(member)].pipeline == &ring; }))
+        continue;
+      list.push_back(&*group.pipeline);
+      for (int member : group.members)
+        list.push_back(&*k.resources[size_t(member)].pipeline);
+    }
+    return list;
   }
 
   bool drop(std::initializer_list<K> kinds) {
@@ -166,6 +182,9 @@ public:
     if (!ring)
       return false;
     ring->numBytes = *ring->numBytes * random.pick({1, 3, 4}) / 2;
+    // The members of a fork state the bytes of one barrier.
+    for (protocol::PipelineSpec *other : sharing(*ring, protocol::GroupMode::Fork))
+      other->numBytes = ring->numBytes;
     return true;
   }
   bool stages() {
@@ -177,6 +196,8 @@ public:
       return false;
     // The memory keeps its place: one more stage may lie on what follows.
     ring->stages = next;
+    for (protocol::PipelineSpec *other : sharing(*ring, {}))
+      other->stages = next;
     return true;
   }
   bool alias() {
@@ -233,6 +254,7 @@ public:
     std::vector<int> others;
     for (size_t r = 0; r < k.resources.size(); ++r)
       if (int(r) != event.resource && k.resources[r].pipeline &&
+          k.resources[r].kind != ResourceKind::Group &&
           k.resources[r].pipeline->type == k.resources[size_t(event.resource)].pipeline->type)
         others.push_back(int(r));
     if (others.empty())
@@ -258,6 +280,58 @@ public:
     if (!pickEvent({K::WgmmaWait, K::BulkWait}))
       return false;
     place.step().event.pending += 1;
+    return true;
+  }
+  /// A parity that is off by one, runs twice as fast or stands still.
+  bool parity() {
+    if (!pickEvent({K::MbarrierWait}))
+      return false;
+    Parity &p = *place.step().event.parity;
+    switch (random.below(3)) {
+    case 0:
+      p.offset += 1;
+      return true;
+    case 1:
+      p.scale *= 2;
+      return p.kind == Parity::Kind::Linear;
+    default:
+      p.kind = p.kind == Parity::Kind::Constant ? p.kind : Parity::Kind::Constant;
+      p.offset = random.below(2);
+      return true;
+    }
+  }
+  bool handCount() {
+    std::vector<Resource *> list;
+    for (Resource &r : k.resources)
+      if (r.kind == ResourceKind::Mbarrier || r.kind == ResourceKind::NamedBarrier)
+        list.push_back(&r);
+    if (list.empty())
+      return false;
+    Resource &r = *list[size_t(random.below(int64_t(list.size())))];
+    int64_t by = r.count >= 32 ? 32 : 1;
+    r.count = r.count > by && random.chance(50) ? r.count - by : r.count + by;
+    what = r.name + " " + std::to_string(r.count);
+    return true;
+  }
+  bool anyBarrierOp(bool removes) {
+    auto hand = [](const Step &step) {
+      return step.kind == StepKind::Event &&
+             (step.event.kind == K::MbarrierArrive || step.event.kind == K::MbarrierWait ||
+              step.event.kind == K::BarrierSync || step.event.kind == K::BarrierArrive ||
+              step.event.kind == K::ClusterSync);
+    };
+    if (!removes)
+      return move(hand);
+    if (!pick(hand))
+      return false;
+    place.list->erase(place.list->begin() + int64_t(place.at));
+    return true;
+  }
+  /// Every thread for an elected one, or the other way round.
+  bool elect() {
+    if (!pickEvent({K::MbarrierArrive}))
+      return false;
+    place.step().event.elected = !place.step().event.elected;
     return true;
   }
   bool footprint() {
@@ -296,6 +370,21 @@ const std::vector<std::string> &mutationNames() {
       "stages",       "alias",       "guard",     "bound",        "flag",      "wrong-ring",
       "condition",    "pending",     "footprint"};
   return names;
+}
+
+std::string mutateHand(Sample &sample, Random &random) {
+  Mutator m(sample, random);
+  constexpr const char *names[] = {"parity", "hand-count", "drop-hand", "move-hand", "elect"};
+  int64_t which = random.below(std::size(names));
+  bool done = which == 0   ? m.parity()
+              : which == 1 ? m.handCount()
+              : which == 4 ? m.elect()
+                           : m.anyBarrierOp(which == 2);
+  if (!done)
+    return "";
+  for (Task &task : sample.kernel.tasks)
+    compact(task);
+  return std::string(names[which]) + " " + m.what;
 }
 
 std::string mutate(Sample &sample, Random &random, int wanted) {
@@ -375,37 +464,6 @@ std::string mutate(Sample &sample, Random &random, int wanted) {
   for (Task &task : sample.kernel.tasks)
     compact(task);
   return mutationNames()[size_t(which)] + " " + m.what;
-}
-
-void compact(Task &task) {
-  std::vector<StepId> to(task.steps.size(), -1);
-  std::vector<Step> kept;
-  std::function<void(List &, StepId)> walk = [&](List &list, StepId parent) {
-    for (StepId &id : list) {
-      StepId old = id;
-      id = to[size_t(old)] = StepId(kept.size());
-      kept.push_back(task.steps[size_t(old)]);
-      kept.back().parent = parent;
-      List body = kept[size_t(id)].body, orelse = kept[size_t(id)].orelse;
-      walk(body, id);
-      walk(orelse, id);
-      kept[size_t(id)].body = body;
-      kept[size_t(id)].orelse = orelse;
-    }
-  };
-  walk(task.body, -1);
-  auto renumber = [&](StepId &id) { id = id < 0 || size_t(id) >= to.size() ? -1 : to[size_t(id)]; };
-  for (Step &step : kept) {
-    renumber(step.guard.loop);
-    if (step.event.parity)
-      renumber(step.event.parity->loop);
-    std::erase_if(step.event.accesses, [&](Access &access) {
-      bool had = access.via >= 0;
-      renumber(access.via);
-      return had && access.via < 0;
-    });
-  }
-  task.steps = std::move(kept);
 }
 
 } // namespace ts::oracle

@@ -83,6 +83,7 @@ struct Barrier {
   /// A named barrier: a sync cannot miss the generation that it arrived in.
   bool named = false;
   int64_t arrived = 0; ///< of generation 0, before anything runs
+  bool hand = false;   ///< operations do not say which phase they are meant for
 };
 
 struct Program {

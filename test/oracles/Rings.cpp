@@ -75,12 +75,11 @@ Rings::Rings(const schedule::Kernel &kernel, Program &program) : kernel(kernel),
   rings.resize(kernel.resources.size());
   for (size_t r = 0; r < rings.size(); ++r) {
     const auto &resource = kernel.resources[r];
-    if (resource.kind == schedule::ResourceKind::Group || resource.group >= 0)
-      program.unsupported = "pipeline groups";
-    if (!resource.pipeline)
-      continue;
     Ring &ring = rings[r];
-    ring.spec = resource.pipeline;
+    ring.spec = specOf(int(r));
+    ring.group = resource.group;
+    if (!ring.spec)
+      continue;
     ring.grid = CtaGrid(*ring.spec, kernel.cluster);
     ring.firstBarrier = int(program.barriers.size());
     if (ring.spec->stages < 1 || ring.spec->stages > 64) {
@@ -115,9 +114,9 @@ void Rings::scan(int index) {
         if ((task.onlyCta && *task.onlyCta != cta) || !executes(ring, op, cta))
           continue;
         if (op == Op::Wait)
-          ring.waitsFull |= uint64_t(1) << cta;
+          rings[size_t(owner(r, true))].waitsFull |= uint64_t(1) << cta;
         if (op == Op::Acquire)
-          ring.waitsEmpty |= uint64_t(1) << cta;
+          rings[size_t(owner(r, false))].waitsEmpty |= uint64_t(1) << cta;
       }
       if (op == Op::Acquire && sideKind(ring.spec->type, Side::Producer) == SideKind::Tma) {
         bool lanes = strideOf(*ring.spec, Op::Acquire) > 1;
@@ -129,13 +128,15 @@ void Rings::scan(int index) {
 }
 
 int Rings::fullBarrier(int resource, int64_t cta, int64_t slot) const {
-  const Ring &ring = rings[size_t(resource)];
+  const Ring &ring = rings[size_t(owner(resource, true))];
   int64_t stages = ring.spec->stages;
   return ring.firstBarrier + int(cta * 2 * stages + slot % stages);
 }
 
 int Rings::emptyBarrier(int resource, int64_t cta, int64_t slot) const {
-  return fullBarrier(resource, cta, slot) + int(rings[size_t(resource)].spec->stages);
+  const Ring &ring = rings[size_t(owner(resource, false))];
+  int64_t stages = ring.spec->stages;
+  return ring.firstBarrier + int(cta * 2 * stages + stages + slot % stages);
 }
 
 bool Rings::splitsWarps(const Task &task) const {
@@ -240,6 +241,8 @@ bool Rings::executes(const Ring &ring, Op op, int64_t cta) const {
 
 int64_t Rings::slotOfWork(const Writer &writer, int resource, Side which) const {
   auto it = writer.cursors.find({resource, which});
+  if (it == writer.cursors.end() && rings[size_t(resource)].group >= 0)
+    it = writer.cursors.find({rings[size_t(resource)].group, which});
   if (it == writer.cursors.end())
     return 0;
   const Cursor &cursor = it->second;
@@ -264,7 +267,8 @@ void Rings::arrive(Writer &writer, int resource, bool full, int64_t slot,
 void Rings::commitTo(Writer &writer, int resource, bool full, int64_t slot,
                      const std::vector<int64_t> &ctas) {
   const Ring &ring = rings[size_t(resource)];
-  uint64_t waits = full ? ring.waitsFull : ring.waitsEmpty;
+  const Ring &owns = rings[size_t(owner(resource, full))];
+  uint64_t waits = full ? owns.waitsFull : owns.waitsEmpty;
   Micro op;
   op.kind = OpKind::UmmaCommit;
   for (int64_t cta : ctas)
@@ -392,7 +396,7 @@ void Rings::perform(Writer &writer, int resource, Op op) {
     if (tries)
       return;
     if (op == Op::Acquire)
-      arm(writer, resource, slot);
+      (shares(resource, true) ? armFork(writer, resource, slot) : arm(writer, resource, slot));
   } else {
     // The compiler waits for the cp.async of a stage before a thread says that it is full.
     if (op == Op::Commit && sideKind(s.type, Side::Producer) == SideKind::Async && !s.asyncLoad) {
@@ -400,10 +404,13 @@ void Rings::perform(Writer &writer, int resource, Op op) {
       add(writer, {OpKind::GroupWait, -1, 0, 0, 0, -1, GroupCpAsync, {}, {}});
     }
     add(writer, {OpKind::Close, -1, 0, 0, 0, -1, heldKey(resource, side(op)), {}, {}});
+    for (int member : membersOf(resource))
+      add(writer, {OpKind::Close, -1, 0, 0, 0, -1, heldKey(member, side(op)), {}, {}});
     (op == Op::Commit ? commit(writer, resource, slot) : release(writer, resource, slot));
   }
-  int64_t &count = ring.reached[int(op)];
-  count = std::max(count, slot + 1);
+  // An opening that its closing op takes on from is no use of its own.
+  if (closing || cursor.split)
+    touch(writer, resource, op, slot);
   if (!closing)
     cursor.opened = slot;
   if (closing || cursor.split)
@@ -444,49 +451,6 @@ void Rings::drain(Writer &writer) {
                    {},
                    {}});
     }
-  }
-}
-
-bool Rings::imbalanced() const {
-  for (const Ring &ring : rings)
-    for (auto &[op, count] : ring.reached)
-      if (count != ring.reached.begin()->second)
-        return true;
-  return false;
-}
-
-int64_t Rings::inferred(int resource, bool full) const {
-  std::map<int, int64_t> sums;
-  for (const Agent &agent : program.agents)
-    for (const Micro &op : agent.ops) {
-      if (op.kind == OpKind::Arrive && op.gen == 0)
-        sums[op.barrier] += op.count;
-      if (op.kind == OpKind::UmmaCommit || op.kind == OpKind::CpAsyncArrive)
-        for (const Target &target : op.targets)
-          if (target.gen == 0)
-            sums[target.barrier] += op.count;
-    }
-  int64_t best = 0;
-  for (int cta = 0; cta < program.ctas && !best; ++cta)
-    best = sums[full ? fullBarrier(resource, cta, 0) : emptyBarrier(resource, cta, 0)];
-  return best;
-}
-
-void Rings::finish() {
-  for (size_t r = 0; r < rings.size(); ++r) {
-    if (!rings[r].spec)
-      continue;
-    const PipelineSpec &s = *rings[r].spec;
-    int64_t counts[2];
-    for (bool full : {true, false}) {
-      std::optional<int64_t> declared = full ? s.producerCount : s.consumerCount;
-      counts[full] = std::max<int64_t>(1, declared ? *declared : inferred(int(r), full));
-    }
-    for (int cta = 0; cta < program.ctas; ++cta)
-      for (int64_t stage = 0; stage < s.stages; ++stage) {
-        program.barriers[size_t(fullBarrier(int(r), cta, stage))].count = counts[1];
-        program.barriers[size_t(emptyBarrier(int(r), cta, stage))].count = counts[0];
-      }
   }
 }
 

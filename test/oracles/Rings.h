@@ -32,6 +32,8 @@ struct Writer {
   int64_t warps = 1; ///< that this agent stands for
   bool splitWarps = false;
   std::map<RingKey, Cursor> cursors;
+  /// Where the operations stand that arm a slot of a fork group, by group and slot.
+  std::map<std::pair<int, int64_t>, std::vector<size_t>> armed;
 };
 
 class Rings {
@@ -43,6 +45,10 @@ public:
   const protocol::CtaGrid &grid(int resource) const { return rings[size_t(resource)].grid; }
   int fullBarrier(int resource, int64_t cta, int64_t slot) const;
   int emptyBarrier(int resource, int64_t cta, int64_t slot) const;
+  /// Members of a group; nothing for anything else.
+  const std::vector<int> &membersOf(int resource) const;
+  /// Whether the barrier on this side belongs to a group and not to its member.
+  bool shares(int resource, bool full) const;
 
   /// Whether warps of the task go their own way: lanes, or copies that each warp issues.
   bool splitsWarps(const schedule::Task &task) const;
@@ -52,6 +58,8 @@ public:
   void drain(Writer &writer);
   /// The slot that work on this side sees.
   int64_t slotOfWork(const Writer &writer, int resource, protocol::Side side) const;
+  /// The closing op of a member's bracket may stand on its group.
+  bool closes(const Writer &writer, int resource, protocol::Side side) const;
   /// Whether a tensor core side does anything on this CTA.
   bool actsOn(int resource, protocol::Side side, int64_t cta) const;
   /// CTAs whose memory a tensor core operation issued here touches.
@@ -64,15 +72,33 @@ public:
   int64_t inferred(int resource, bool full) const;
 
 private:
+  /// One use of a ring by one agent, or by all lanes together (-1).
+  struct Role {
+    int cta = 0;
+    protocol::Op op = protocol::Op::Acquire;
+    int agent = -1;
+    auto operator<=>(const Role &) const = default;
+  };
   struct Ring {
     std::optional<protocol::PipelineSpec> spec;
     protocol::CtaGrid grid{protocol::PipelineSpec(), protocol::ClusterSpec()};
     int64_t ctas = 1;
     int firstBarrier = 0;
-    uint64_t waitsFull = 0, waitsEmpty = 0; ///< CTAs where somebody waits
-    int64_t armers = 0;                     ///< agents that arm one phase
-    std::map<int, int64_t> reached;         ///< op -> slots touched
+    uint64_t waitsFull = 0, waitsEmpty = 0;    ///< CTAs where somebody waits
+    int64_t armers = 0;                        ///< agents that arm one phase
+    std::map<Role, std::set<int64_t>> touched; ///< slots
+    int group = -1;                            ///< that it is a member of
   };
+  /// The ring whose barriers are used on this side: the group's where they are shared.
+  int owner(int resource, bool full) const {
+    return shares(resource, full) ? rings[size_t(resource)].group : resource;
+  }
+  // Groups (UnrollGroups.cpp)
+  std::optional<protocol::PipelineSpec> specOf(int resource) const;
+  void armFork(Writer &writer, int resource, int64_t slot);
+  void finishGroup(int resource);
+  void touch(const Writer &writer, int resource, protocol::Op op, int64_t slot);
+  void addIdle(int resource, std::map<Role, std::set<int64_t>> &roles) const;
   int64_t rank(const Ring &ring, int64_t cta) const { return cta % ring.grid.size(); }
   int64_t lane(const Writer &writer, const schedule::Task &task, int64_t stride) const;
   void scan(int task);

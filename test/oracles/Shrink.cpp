@@ -163,6 +163,38 @@ std::vector<Sample> smaller(const Sample &sample) {
 
 } // namespace
 
+void compact(Task &task) {
+  std::vector<StepId> to(task.steps.size(), -1);
+  std::vector<Step> kept;
+  std::function<void(std::vector<StepId> &, StepId)> walk = [&](std::vector<StepId> &list,
+                                                                StepId parent) {
+    for (StepId &id : list) {
+      StepId old = id;
+      id = to[size_t(old)] = StepId(kept.size());
+      kept.push_back(task.steps[size_t(old)]);
+      kept.back().parent = parent;
+      std::vector<StepId> body = kept[size_t(id)].body, orelse = kept[size_t(id)].orelse;
+      walk(body, id);
+      walk(orelse, id);
+      kept[size_t(id)].body = body;
+      kept[size_t(id)].orelse = orelse;
+    }
+  };
+  walk(task.body, -1);
+  auto renumber = [&](StepId &id) { id = id < 0 || size_t(id) >= to.size() ? -1 : to[size_t(id)]; };
+  for (Step &step : kept) {
+    renumber(step.guard.loop);
+    if (step.event.parity)
+      renumber(step.event.parity->loop);
+    std::erase_if(step.event.accesses, [&](Access &access) {
+      bool had = access.via >= 0;
+      renumber(access.via);
+      return had && access.via < 0;
+    });
+  }
+  task.steps = std::move(kept);
+}
+
 Sample shrink(Sample sample, const std::function<bool(const Sample &)> &holds) {
   for (bool again = true; again;) {
     again = false;

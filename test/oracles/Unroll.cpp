@@ -64,10 +64,11 @@ void AgentWriter::event(StepId id, const Event &e) {
   case K::Fence:
     return;
   case K::MbarrierArrive:
+    return handArrive(e);
   case K::MbarrierWait:
-    return fail("hand-written mbarriers");
+    return handWait(e);
   case K::ClusterSync:
-    return fail("cluster barriers inside a task");
+    return clusterSync();
   }
 }
 
@@ -160,6 +161,7 @@ Program unroll(const Kernel &kernel, const std::vector<Place> &places, const Cho
   else
     build(kernel, places, choice, program, rings);
   rings.finish();
+  finishHandBarriers(program);
   return program;
 }
 
@@ -169,9 +171,12 @@ void inferCounts(Kernel &kernel, const Choice &choice) {
   build(kernel, std::vector<Place>(kernel.allocations.size()), choice, program, rings);
   for (size_t r = 0; r < kernel.resources.size(); ++r) {
     auto &pipeline = kernel.resources[r].pipeline;
-    if (!pipeline)
+    if (!pipeline || kernel.resources[r].kind == ResourceKind::Group)
       continue;
     for (bool full : {true, false}) {
+      // What a group shares is the group's to count.
+      if (rings.shares(int(r), full))
+        continue;
       auto &count = full ? pipeline->producerCount : pipeline->consumerCount;
       if (int64_t n = rings.inferred(int(r), full); n && !count)
         count = n;

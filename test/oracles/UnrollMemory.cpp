@@ -60,9 +60,8 @@ int64_t AgentWriter::peer(const Access &access) {
 
 /// Whether the task has a closing op for the bracket of this work.
 bool AgentWriter::closes(const Event &e) const {
-  auto it =
-      w.cursors.find({e.resource, e.kind == EventKind::Produce ? Side::Producer : Side::Consumer});
-  return it != w.cursors.end() && it->second.closes;
+  return rings.closes(w, e.resource,
+                      e.kind == EventKind::Produce ? Side::Producer : Side::Consumer);
 }
 
 /// Accesses of one event; copies into a ring's stage are the caller's.

@@ -4,28 +4,25 @@
 // them, a refutation must be seen with the same kind of fault in one of them: the witness's own, if
 // it is small enough.
 #include "Cases.h"
-#include "Generator.h"
+#include "Driver.h"
+#include "Refused.h"
 
 #include "ts/Analysis/Prover/Prover.h"
 
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
+#include <set>
 
 using namespace ts::oracle;
 using ts::prover::FaultKind;
 
 namespace {
 
-struct Options {
-  uint64_t seed = 1;
-  int64_t count = 100;
-  size_t maxStates = 100000;
+struct Options : SeedOptions {
   size_t maxChoices = 10;
   int64_t maxTrips = -1; ///< proofs are also held against trip counts up to this
-  bool print = false, shrink = false, verbose = false, cases = true;
+  bool shrink = false, cases = true;
 };
 
 ts::prover::Verdict prove(const Sample &sample) {
@@ -105,74 +102,6 @@ std::optional<Choice> witnessOf(const Sample &sample, const ts::prover::Fault &f
   return choice;
 }
 
-/// Whether a value of step `def` can be used in step `use`.
-bool defined(const ts::schedule::Task &task, ts::schedule::StepId def, ts::schedule::StepId use) {
-  if (def > use)
-    return false;
-  ts::schedule::StepId scope = task.steps[size_t(def)].parent;
-  for (ts::schedule::StepId at = use; at >= 0; at = task.steps[size_t(at)].parent)
-    if (at == def || task.steps[size_t(at)].parent == scope)
-      return true;
-  return false;
-}
-
-/// Whether an operation on an interleaved ring stands in a loop that says which lane it is.
-bool laneKnown(const ts::schedule::Kernel &kernel, const ts::schedule::Task &task,
-               ts::schedule::StepId op) {
-  const auto &strides =
-      kernel.resources[size_t(task.steps[size_t(op)].event.resource)].pipeline->interleave;
-  std::optional<ts::protocol::Op> which =
-      ts::schedule::barrierOp(task.steps[size_t(op)].event.kind);
-  int64_t stride = which ? strides[ts::protocol::roleIndex(*which)] : 1;
-  if (stride < 2 || task.warps == stride)
-    return true;
-  for (ts::schedule::StepId at = op; at >= 0; at = task.steps[size_t(at)].parent)
-    if (task.steps[size_t(at)].kind == ts::schedule::StepKind::Loop &&
-        task.steps[size_t(at)].loop.step.offset == stride)
-      return true;
-  return false;
-}
-
-/// What an earlier check refuses and gives no meaning to, so that there is nothing to compare.
-std::string refused(const ts::schedule::Kernel &kernel) {
-  using ts::schedule::EventKind;
-  // How many slots a lane waits for at the end would depend on where it stands.
-  for (const ts::schedule::Resource &resource : kernel.resources)
-    if (resource.pipeline && resource.pipeline->stages % resource.pipeline->interleave[0])
-      return "lanes that do not divide the stages (check 221)";
-  for (const ts::schedule::Task &task : kernel.tasks)
-    for (size_t s = 0; s < task.steps.size(); ++s) {
-      const ts::schedule::Step &step = task.steps[s];
-      if (step.kind != ts::schedule::StepKind::Event)
-        continue;
-      auto has = [&](std::initializer_list<EventKind> kinds) {
-        for (const ts::schedule::Step &other : task.steps)
-          for (EventKind kind : kinds)
-            if (other.kind == ts::schedule::StepKind::Event &&
-                other.event.resource == step.event.resource && other.event.kind == kind)
-              return true;
-        return false;
-      };
-      bool ring = step.event.resource >= 0 &&
-                  kernel.resources[size_t(step.event.resource)].pipeline.has_value();
-      if (ring && !laneKnown(kernel, task, ts::schedule::StepId(s)))
-        return "an interleaved operation outside the loop that gives its lane (check 221)";
-      // Which stage would it see?
-      if (ring &&
-          ((step.event.kind == EventKind::Produce &&
-            !has({EventKind::Acquire, EventKind::Commit})) ||
-           (step.event.kind == EventKind::Consume && !has({EventKind::Wait, EventKind::Release}))))
-        return "work outside any bracket (check 105)";
-      if ((step.event.kind == EventKind::TryAcquire && !has({EventKind::Acquire})) ||
-          (step.event.kind == EventKind::TryWait && !has({EventKind::Wait})))
-        return "a try without its blocking op (check 105)";
-      for (const ts::schedule::Access &access : step.event.accesses)
-        if (access.via >= 0 && !defined(task, access.via, ts::schedule::StepId(s)))
-          return "a view used where it is not defined (SSA)";
-    }
-  return "";
-}
-
 struct Comparison {
   enum Result { Agree, Disagree, Skipped } result = Agree;
   std::string prover, explorer, why;
@@ -241,7 +170,7 @@ public:
       if (verdict.kind == V::Refuted) {
         std::string summary = "+" + truth.summary() + "+";
         if (summary.find("+" + c.prover + "+") != std::string::npos ||
-            (c.prover == "imbalance" && program.imbalanced)) {
+            (c.prover == "imbalance" && truth.safe() && program.imbalanced)) {
           seen = true;
           break;
         }
@@ -258,8 +187,8 @@ public:
           for (int64_t n : list)
             within &= n <= verdict.bound;
       }
-      if (within && !truth.safe()) {
-        c.explorer = truth.summary() + " for " + choice.str();
+      if (within && (!truth.safe() || program.imbalanced)) {
+        c.explorer = (truth.safe() ? "imbalance" : truth.summary()) + " for " + choice.str();
         c.result = Comparison::Disagree;
         return c;
       }
@@ -277,7 +206,9 @@ public:
 
   int run() {
     std::map<std::string, int> agreed, skipped, disagreed;
-    int64_t broken = 0, clusters = 0, checked = 0;
+    int64_t broken = 0, checked = 0;
+    Contents contents;
+    std::set<std::string> kinds;
     auto one = [&](const std::string &title, Generated g) {
       Comparison c = compare(g.sample);
       if (c.result == Comparison::Skipped) {
@@ -290,7 +221,8 @@ public:
                                 ? c.prover
                                 : c.prover + " / " + c.explorer.substr(0, c.explorer.find(' '))];
         broken += c.prover.substr(0, 6) != "proven";
-        clusters += g.sample.kernel.cluster.shape[0] > 1;
+        contents.add(g.sample.kernel);
+        kinds.insert(c.prover);
       }
       if (options.verbose)
         std::printf("%s: %s %s\n", title.c_str(), c.prover.c_str(), c.why.c_str());
@@ -327,28 +259,22 @@ public:
             explore(unroll(g.sample.kernel, g.sample.places, choice), options.maxStates);
         if (truth.safe() || !truth.judged())
           continue;
-        for (unsigned k = 0; k < numKinds; ++k)
-          if (truth.has(Kind(k)))
-            std::printf("explorer %s, %s: %s", choice.str().c_str(), name(Kind(k)),
-                        truth.witness[k].c_str());
+        printWitness(truth, "explorer " + choice.str() + ", ");
         break;
       }
     };
     for (const Case &known : knownCases())
       if (options.cases && known.sample && known.sample->choice.drain)
         one("case " + known.name, {*known.sample, known.name, {}});
-    for (int64_t i = 0; i < options.count; ++i) {
-      uint64_t seed = options.seed + uint64_t(i);
-      one("seed " + std::to_string(seed), generate(seed));
-    }
+    forEachSeed(options, one);
     int wrong = 0;
     for (auto &[name, n] : disagreed)
       wrong += n;
     std::printf(
-        "%lld compared, %lld refuted, %lld in clusters, %lld proofs over some choices only, "
+        "%lld compared, %lld refuted, %zu verdicts, %s, %lld proofs over some choices only, "
         "%zu explorer states, prover %.2f s: %d disagreements\n",
-        (long long)checked, (long long)broken, (long long)clusters, (long long)partly, states,
-        proverSeconds, wrong);
+        (long long)checked, (long long)broken, kinds.size(), contents.str().c_str(),
+        (long long)partly, states, proverSeconds, wrong);
     for (auto &[name, n] : agreed)
       std::printf("  agree    %-24s %d\n", name.c_str(), n);
     for (auto &[name, n] : disagreed)
@@ -367,8 +293,9 @@ private:
 
 int usage() {
   std::fprintf(stderr,
-               "usage: ts-differential [--seed S] [--count N] [--max-states M] "
-               "[--max-choices C] [--max-trips T] [--print] [--shrink] [--verbose] [--no-cases]\n");
+               "usage: ts-differential %s\n"
+               "                       [--max-choices C] [--max-trips T] [--shrink] [--no-cases]\n",
+               Arguments::usage());
   return 2;
 }
 
@@ -376,30 +303,18 @@ int usage() {
 
 int main(int argc, char **argv) {
   Options options;
-  for (int i = 1; i < argc; ++i) {
-    std::string arg = argv[i];
-    bool more = i + 1 < argc;
-    if (arg == "--print")
-      options.print = true;
-    else if (arg == "--shrink")
+  Arguments arguments(argc, argv);
+  uint64_t choices = options.maxChoices;
+  while (arguments.next()) {
+    if (arguments.is("--shrink"))
       options.shrink = options.print = true;
-    else if (arg == "--verbose")
-      options.verbose = true;
-    else if (arg == "--no-cases")
+    else if (arguments.is("--no-cases"))
       options.cases = false;
-    else if (arg == "--seed" && more)
-      options.seed = std::strtoull(argv[++i], nullptr, 10);
-    else if (arg == "--count" && more)
-      options.count = std::strtoll(argv[++i], nullptr, 10);
-    else if (arg == "--max-states" && more)
-      options.maxStates = std::strtoull(argv[++i], nullptr, 10);
-    else if (arg == "--max-trips" && more)
-      options.maxTrips = std::strtoll(argv[++i], nullptr, 10);
-    else if (arg == "--max-choices" && more)
-      options.maxChoices = std::strtoull(argv[++i], nullptr, 10);
-    else
+    else if (!arguments.is("--max-trips", options.maxTrips) &&
+             !arguments.is("--max-choices", choices) && !arguments.isSeedOption(options))
       return usage();
   }
+  options.maxChoices = size_t(choices);
   setvbuf(stdout, nullptr, _IOLBF, 0);
   return Differential(options).run();
 }

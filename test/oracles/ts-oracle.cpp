@@ -1,21 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Driver of the brute-force explorer: its own known cases, and generated schedules by seed.
 #include "Cases.h"
-#include "Generator.h"
+#include "Driver.h"
 
 #include <cstdio>
-#include <cstdlib>
-#include <cstring>
 
 using namespace ts::oracle;
 
 namespace {
-
-void printWitness(const Verdict &verdict) {
-  for (unsigned k = 0; k < numKinds; ++k)
-    if (verdict.has(Kind(k)))
-      std::printf("%s: %s", name(Kind(k)), verdict.witness[k].c_str());
-}
 
 int runCases(bool verbose) {
   int failed = 0;
@@ -36,21 +28,18 @@ int runCases(bool verbose) {
   return failed != 0;
 }
 
-struct Options {
-  uint64_t seed = 1;
-  int64_t count = 100;
-  size_t maxStates = 200000;
-  bool print = false, program = false;
-  const char *shrinkTo = nullptr; ///< verdict to keep
+struct Options : SeedOptions {
+  bool program = false;
+  std::string shrinkTo; ///< verdict to keep
 };
 
 int runSeeds(const Options &options) {
   std::map<std::string, int> verdicts, shapes, tooLarge, unsupported;
   std::map<std::string, std::map<std::string, int>> byMutation;
   size_t states = 0;
-  int broken = 0, clusters = 0;
-  for (int64_t i = 0; i < options.count; ++i) {
-    Generated g = generate(options.seed + uint64_t(i));
+  int broken = 0;
+  Contents contents;
+  forEachSeed(options, [&](const std::string &title, Generated g) {
     Sample &sample = g.sample;
     Program program = unroll(sample.kernel, sample.places, sample.choice);
     Verdict verdict = explore(program, options.maxStates);
@@ -65,25 +54,25 @@ int runSeeds(const Options &options) {
     ++shapes[g.shape + (g.mutations.empty() ? verdict.safe() ? " drawn, safe" : " drawn, not safe"
                                             : " mutated")];
     broken += verdict.judged() && !verdict.safe();
-    clusters += program.ctas > 1;
+    contents.add(sample.kernel);
     for (const std::string &mutation : g.mutations)
       ++byMutation[mutation.substr(0, mutation.find(' '))][verdict.summary()];
-    if (options.shrinkTo && verdict.summary() == options.shrinkTo)
+    bool wanted = !options.shrinkTo.empty() && verdict.summary() == options.shrinkTo;
+    if (wanted)
       sample = shrink(sample, [&](const Sample &s) {
         return explore(unroll(s.kernel, s.places, s.choice), options.maxStates).summary() ==
                options.shrinkTo;
       });
-    if (options.print || (options.shrinkTo && verdict.summary() == options.shrinkTo)) {
-      std::printf("seed %llu\n%s", (unsigned long long)(options.seed + uint64_t(i)),
-                  print(g).c_str());
+    if (options.print || wanted) {
+      std::printf("%s\n%s", title.c_str(), print(g).c_str());
       if (options.program)
         std::printf("%s", print(program).c_str());
       std::printf("verdict %s (%zu states)\n", verdict.summary().c_str(), verdict.states);
       printWitness(verdict);
     }
-  }
-  std::printf("%lld schedules, %d broken, %d in clusters, %zu states\n", (long long)options.count,
-              broken, clusters, states);
+  });
+  std::printf("%lld schedules, %d broken, %s, %zu states\n", (long long)options.count, broken,
+              contents.str().c_str(), states);
   for (auto &[name, n] : verdicts)
     std::printf("  %-24s %d\n", name.c_str(), n);
   for (auto &[name, n] : shapes)
@@ -102,9 +91,11 @@ int runSeeds(const Options &options) {
 }
 
 int usage() {
-  std::fprintf(stderr, "usage: ts-oracle --cases [--verbose]\n"
-                       "       ts-oracle [--seed S] [--count N] [--max-states M] [--print]\n"
-                       "                 [--program] [--shrink VERDICT]\n");
+  std::fprintf(stderr,
+               "usage: ts-oracle --cases [--verbose]\n"
+               "       ts-oracle %s\n"
+               "                 [--program] [--shrink VERDICT]\n",
+               Arguments::usage());
   return 2;
 }
 
@@ -112,28 +103,16 @@ int usage() {
 
 int main(int argc, char **argv) {
   Options options;
-  bool cases = false, verbose = false;
-  for (int i = 1; i < argc; ++i) {
-    std::string arg = argv[i];
-    bool more = i + 1 < argc;
-    if (arg == "--cases")
+  options.maxStates = 200000;
+  bool cases = false;
+  Arguments arguments(argc, argv);
+  while (arguments.next()) {
+    if (arguments.is("--cases"))
       cases = true;
-    else if (arg == "--verbose")
-      verbose = true;
-    else if (arg == "--print")
-      options.print = true;
-    else if (arg == "--program")
+    else if (arguments.is("--program"))
       options.program = true;
-    else if (arg == "--seed" && more)
-      options.seed = std::strtoull(argv[++i], nullptr, 10);
-    else if (arg == "--count" && more)
-      options.count = std::strtoll(argv[++i], nullptr, 10);
-    else if (arg == "--max-states" && more)
-      options.maxStates = std::strtoull(argv[++i], nullptr, 10);
-    else if (arg == "--shrink" && more)
-      options.shrinkTo = argv[++i];
-    else
+    else if (!arguments.is("--shrink", options.shrinkTo) && !arguments.isSeedOption(options))
       return usage();
   }
-  return cases ? runCases(verbose) : runSeeds(options);
+  return cases ? runCases(options.verbose) : runSeeds(options);
 }
