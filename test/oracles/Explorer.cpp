@@ -7,9 +7,10 @@
 // Reductions, each exact: operations that only begin something (accesses, copies, tensor core work,
 // commits) are executed together with the barrier operation before them, since they are always
 // enabled, nothing else can notice them, and whatever they begin may last arbitrarily long. For the
-// same reason an access counts as open until its agent's next barrier operation, and asynchronous
-// work until the arrival that tracks it: an arrival that an engine makes later says nothing about
-// the plain accesses of the thread that set it off. Nothing else is reduced.
+// same reason an access counts as open until its agent's next release (an arrival of its own: a
+// wait only acquires), and asynchronous work until the arrival that tracks it: an arrival that an
+// engine makes later says nothing about the plain accesses of the thread that set it off. Nothing
+// else is reduced.
 #include "ExplorerImpl.h"
 
 #include <algorithm>

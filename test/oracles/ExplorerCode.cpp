@@ -31,6 +31,13 @@ void Explorer::compileAgent(int index) {
   out.segments.emplace_back();
   std::vector<std::pair<int, int>> held;               // key, access
   std::map<int, std::vector<std::vector<int>>> groups; // kind -> groups, the last one open
+  // What a thread did itself is over for everybody once it releases. A wait is an acquire: it does
+  // not hold back what stands before it, so that an engine's arrival after it may come first.
+  std::vector<int> unreleased;
+  auto lingers = [&](int access) {
+    if (!p.accesses[size_t(access)].engine)
+      unreleased.push_back(access);
+  };
   auto allOpen = [&] {
     std::vector<int> list;
     for (auto [key, access] : held)
@@ -60,6 +67,9 @@ void Explorer::compileAgent(int index) {
       out.channelBefore[c].push_back(int(out.channelOps[c].size()));
     out.visible.push_back(&op);
     out.segments.emplace_back();
+    if (op.kind == OpKind::Arrive)
+      unreleased.clear();
+    out.segments.back().open = unreleased;
   };
   for (const Micro &op : agent.ops) {
     if (isVisible(op.kind)) {
@@ -74,6 +84,8 @@ void Explorer::compileAgent(int index) {
       for (int access : op.accesses) {
         segment.open.push_back(access);
         const AccessInfo &info = p.accesses[size_t(access)];
+        if (info.via == Via::Thread)
+          lingers(access);
         if (info.via == Via::Held)
           held.push_back({op.key, access});
         else if (info.via == Via::Group) {
@@ -86,8 +98,10 @@ void Explorer::compileAgent(int index) {
       break;
     case OpKind::Close:
       for (auto [key, access] : held)
-        if (key == op.key)
+        if (key == op.key) {
           segment.open.push_back(access);
+          lingers(access);
+        }
       std::erase_if(held, [&](auto &entry) { return entry.first == op.key; });
       break;
     case OpKind::GroupCommit:

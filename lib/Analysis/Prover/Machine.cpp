@@ -32,6 +32,9 @@ Machine::Machine(const Program &program, const Options &options)
     }
     loopAt.push_back(std::move(inside));
     loopParent.push_back(std::move(parent));
+    engines.push_back(!agent.issues.empty() ||
+                      std::any_of(agent.arrives.begin(), agent.arrives.end(),
+                                  [](const ArriveSpec &spec) { return spec.async; }));
   }
 }
 
@@ -51,6 +54,7 @@ State Machine::initial() const {
   }
   state.rows.assign(size_t(program.rows) * program.words, 0);
   state.active.assign(program.words, 0);
+  state.fresh.assign(program.words, 0);
   return state;
 }
 

@@ -51,6 +51,8 @@ struct BarrierState {
   int64_t pending = 1;
   int64_t tx = 0;
   int64_t armed = 0, issued = 0; ///< bytes of the open phase
+  bool waited = false;           ///< somebody has looked at it in this run
+  bool broken = false;           ///< a rule failed before: see State::held
 };
 
 enum class Status : uint8_t { Ready, Waiting, Done };
@@ -62,11 +64,16 @@ struct State {
   std::vector<int64_t> variables;
   std::vector<BarrierState> barriers;
   Bits rows, active;
+  /// Plain accesses since the last release of their own thread, of agents that engines arrive for:
+  /// an engine's arrival does not order them.
+  Bits fresh;
   std::vector<Trip> trips;
   std::vector<Known> known;
   int32_t nextSerial = 0;
   /// First race or early launch; an overrun after it counts more.
   std::shared_ptr<const Fault> race;
+  /// Faults of barriers that nobody has waited for yet, by barrier: they count once somebody does.
+  std::vector<std::pair<int32_t, std::shared_ptr<const Fault>>> held;
 };
 
 /// What an agent cannot go on without.
@@ -149,6 +156,10 @@ private:
   void groupWait(State &state, int a, const Instr &instr);
   void enter(State &state, int a, const Instr &instr);
   bool complete(State &state, int barrier, int a, const Instr &instr);
+  bool defer(State &state, int barrier);
+  bool looksAt(State &state, int barrier);
+  void publish(State &state, int a, int barrier, bool engine) const;
+  void released(State &state, int a) const;
   bool land(State &state, int a, const Instr &instr, int barrier, int64_t generation,
             const char *what);
   void park(const State &state, int a, int loop, Decision decision);
@@ -167,6 +178,7 @@ private:
   bool badBytes(const State &state, int barrier, int a, const Instr &instr);
 
   const Options &options;
+  std::vector<bool> engines; ///< by agent: engines arrive for it
   Decision best;
   std::vector<std::vector<std::vector<std::pair<int, int>>>> loopsOver; ///< [symbol][occurrence]
 };

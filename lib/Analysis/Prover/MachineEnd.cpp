@@ -22,12 +22,14 @@ void Machine::walkStuck(State &state) {
       const Instr &instr = agent.code[size_t(state.pc[a])];
       if (instr.op == Op::Done)
         break;
-      if (instr.op == Op::Wait) {
+      if (instr.op == Op::Wait || instr.op == Op::Try) {
         const WaitSpec &spec = agent.waits[size_t(instr.a)];
         int64_t slot = variables[spec.slot] + spec.ahead;
         int64_t generation = slot / spec.stages + spec.offset;
         int barrier = spec.barrier + int(slot % spec.stages);
-        if (state.barriers[size_t(barrier)].completed > generation + 1)
+        if (!looksAt(state, barrier))
+          return;
+        if (instr.op == Op::Wait && state.barriers[size_t(barrier)].completed > generation + 1)
           blame(FaultKind::Overrun, Rule::W2, int(a), instr,
                 "use " + number(generation + 1) + " of " + describeBarrier(program, barrier) +
                     " completes before '" + agent.name + "' has seen use " + number(generation));
@@ -168,10 +170,10 @@ bool Machine::mayStillIssue(const State &state, int barrier) const {
 void Machine::judgeEnd(State &state) {
   if (fault)
     return;
-  // Bytes that were expected and never come, whether or not somebody waits for them.
+  // Bytes that were expected and never come.
   for (size_t i = 0; i < state.barriers.size(); ++i) {
     const BarrierState &b = state.barriers[i];
-    if (b.pending > 0 || b.tx == 0 || mayStillIssue(state, int(i)))
+    if (b.broken || b.pending > 0 || b.tx == 0 || mayStillIssue(state, int(i)))
       continue;
     Instr none;
     const BarrierInfo &info = program.barriers[i];
@@ -189,6 +191,9 @@ void Machine::judgeEnd(State &state) {
               fault->agent = int(&other - program.agents.data());
               fault->loc = program.locOf(other, instr.step);
             }
+    // Where nobody ever looks, missing bytes harm nobody; whoever is stuck may be about to look.
+    if (defer(state, int(i)))
+      continue;
     return;
   }
   if (!allDone(state)) {

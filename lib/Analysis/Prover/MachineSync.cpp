@@ -15,6 +15,7 @@ void Machine::forget(State &state, int bit) const {
   Word keep = ~(Word(1) << (bit & 63));
   if (!testBit(state.active.data(), bit))
     return;
+  state.fresh[word] &= keep;
   Word *at = state.rows.data() + word;
   for (int r = 0; r < program.rows; ++r, at += program.words)
     *at &= keep;
@@ -42,6 +43,52 @@ void Machine::blame(FaultKind kind, Rule rule, int a, const Instr &instr, std::s
   found.loc = program.locOf(program.agents[size_t(a)], instr.step);
   found.message = std::move(message);
   fault = std::move(found);
+}
+
+/// The fault at hand is about a barrier that nobody has waited for yet in this run: a phase that
+/// nobody observes misleads nobody, so it counts only when somebody comes to look (looksAt).
+bool Machine::defer(State &state, int barrier) {
+  BarrierState &b = state.barriers[size_t(barrier)];
+  if (b.waited)
+    return false;
+  b.broken = true;
+  state.held.push_back({barrier, std::make_shared<const Fault>(std::move(*fault))});
+  fault.reset();
+  return true;
+}
+
+/// Somebody waits for `barrier` or probes it. False: what went wrong there before counts now.
+bool Machine::looksAt(State &state, int barrier) {
+  BarrierState &b = state.barriers[size_t(barrier)];
+  b.waited = true;
+  if (b.broken)
+    for (const auto &[at, held] : state.held)
+      if (at == barrier) {
+        fault = *held;
+        return false;
+      }
+  return true;
+}
+
+/// What the open phase of `barrier` tells those who see it complete. A thread's own arrival is a
+/// release of all that it did and knows. An engine's (complete_tx, tcgen05.commit,
+/// cp.async.mbarrier.arrive) is asynchronous to the thread and tracks the engine's work only: the
+/// thread's plain accesses are over by then if a release of its own stands between, and only then;
+/// an acquiring wait does not hold back what stands before it.
+void Machine::publish(State &state, int a, int barrier, bool engine) const {
+  Word *open = row(state, openRow(barrier));
+  const Word *mine = row(state, a);
+  const Bits &own = program.ownAccesses[size_t(a)];
+  for (size_t i = 0; i < program.words; ++i)
+    open[i] |= engine ? mine[i] & ~(own[i] & state.fresh[i]) : mine[i];
+}
+
+/// A release by the thread itself: its earlier accesses are over before whatever it does next.
+void Machine::released(State &state, int a) const {
+  const Bits &own = program.ownAccesses[size_t(a)];
+  if (engines[size_t(a)])
+    for (size_t i = 0; i < program.words; ++i)
+      state.fresh[i] &= ~own[i];
 }
 
 //--- Completion of phases -----------------------------------------------------------------------
@@ -134,36 +181,38 @@ Machine::Outcome Machine::arrive(State &state, int a, const Instr &instr) {
     int barrier = target.barrier + stage;
     BarrierState &b = state.barriers[size_t(barrier)];
     // What nobody ever waits for can go wrong only at the exit.
-    if (program.barriers[size_t(barrier)].waits.empty()) {
+    if (program.barriers[size_t(barrier)].waits.empty() || b.broken) {
       recordArrival(state, a, barrier, target.epoch + 3 * stage, spec.async);
       continue;
     }
-    if (!land(state, a, instr, barrier, generation, "an arrival"))
-      return Outcome::Fault;
-    if (b.pending < spec.count) {
+    bool lands = land(state, a, instr, barrier, generation, "an arrival");
+    if (lands && b.pending < spec.count) {
       blame(FaultKind::Overrun, Rule::A1, a, instr,
             "'" + agent.name + "' arrives " + number(spec.count) + " times on " +
                 describeBarrier(program, barrier) + ", which waits for only " + number(b.pending) +
                 " more of its " + number(program.barriers[size_t(barrier)].count));
-      return Outcome::Fault;
+      lands = false;
     }
+    if (!lands && !defer(state, barrier))
+      return Outcome::Fault;
     recordArrival(state, a, barrier, target.epoch + 3 * stage, spec.async);
-    Word *open = row(state, openRow(barrier));
-    const Word *mine = row(state, a);
-    const Bits &own = program.ownAccesses[size_t(a)];
-    for (size_t i = 0; i < program.words; ++i)
-      open[i] |= spec.copies ? mine[i] & ~own[i] : mine[i];
+    if (!lands)
+      continue;
+    publish(state, a, barrier, spec.async);
     if (spec.queue >= 0) {
       const Queue &queue = agent.queues[size_t(spec.queue)];
       for (int r = 0; r < queue.rows(); ++r)
-        orInto(open, row(state, queue.row + r), program.words);
+        orInto(row(state, openRow(barrier)), row(state, queue.row + r), program.words);
     }
     b.tx += target.bytes;
     b.armed += target.bytes;
     b.pending -= spec.count;
-    if (badBytes(state, barrier, a, instr) || !complete(state, barrier, a, instr))
+    if ((badBytes(state, barrier, a, instr) || !complete(state, barrier, a, instr)) &&
+        !defer(state, barrier))
       return Outcome::Fault;
   }
+  if (!spec.async)
+    released(state, a);
   return Outcome::Next;
 }
 
@@ -181,17 +230,21 @@ Machine::Outcome Machine::issue(State &state, int a, const Instr &instr) {
   for (const IssueSpec::Target &target : spec.targets) {
     int barrier = target.barrier + stage;
     BarrierState &b = state.barriers[size_t(barrier)];
-    if (program.barriers[size_t(barrier)].waits.empty()) {
+    if (program.barriers[size_t(barrier)].waits.empty() || b.broken) {
       recordArrival(state, a, barrier, target.epoch + 3 * stage, true);
       continue;
     }
-    if (!land(state, a, instr, barrier, generationOf(slot, spec.stages), "a copy"))
+    bool lands = land(state, a, instr, barrier, generationOf(slot, spec.stages), "a copy");
+    if (!lands && !defer(state, barrier))
       return Outcome::Fault;
     recordArrival(state, a, barrier, target.epoch + 3 * stage, true);
-    orInto(row(state, openRow(barrier)), row(state, a), program.words);
+    if (!lands)
+      continue;
+    publish(state, a, barrier, true);
     b.tx -= target.bytes;
     b.issued += target.bytes;
-    if (badBytes(state, barrier, a, instr) || !complete(state, barrier, a, instr))
+    if ((badBytes(state, barrier, a, instr) || !complete(state, barrier, a, instr)) &&
+        !defer(state, barrier))
       return Outcome::Fault;
   }
   return Outcome::Next;
@@ -217,6 +270,8 @@ Machine::Outcome Machine::wait(State &state, int a, const Instr &instr, bool pro
   int stage = int(slot % spec.stages), barrier = spec.barrier + stage;
   const BarrierState &b = state.barriers[size_t(barrier)];
   if (state.status[size_t(a)] == Status::Ready) {
+    if (!looksAt(state, barrier))
+      return Outcome::Fault;
     if (!probe && spec.tried >= 0) {
       if (variables[spec.tried] >= 0 && variables[spec.tried] != slot) {
         blame(FaultKind::Overrun, Rule::W1, a, instr,
@@ -272,8 +327,10 @@ Machine::Outcome Machine::handArrive(State &state, int a, const Instr &instr) {
   write(state, a, instr);
   if (program.barriers[size_t(spec.barrier)].waits.empty()) {
     recordArrival(state, a, spec.barrier, spec.epoch, false);
+    released(state, a);
     return Outcome::Next;
   }
+  b.waited = true;
   if (!land(state, a, instr, spec.barrier, generation, "an arrival"))
     return Outcome::Fault;
   if (b.pending < spec.count) {
@@ -284,7 +341,8 @@ Machine::Outcome Machine::handArrive(State &state, int a, const Instr &instr) {
     return Outcome::Fault;
   }
   recordArrival(state, a, spec.barrier, spec.epoch, false);
-  orInto(row(state, openRow(spec.barrier)), row(state, a), program.words);
+  publish(state, a, spec.barrier, false);
+  released(state, a);
   b.pending -= spec.count;
   if (spec.waits)
     state.variables[size_t(agent.variableBase + spec.waited)] = generation;
@@ -386,6 +444,8 @@ Machine::Outcome Machine::access(State &state, int a, const Instr &instr) {
     setBit(row(state, agent.queues[size_t(spec.queue)].row), bit);
   } else {
     setBit(row(state, a), bit);
+    if (engines[size_t(a)])
+      setBit(state.fresh.data(), bit);
   }
   return Outcome::Next;
 }

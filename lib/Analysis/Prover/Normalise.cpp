@@ -193,7 +193,15 @@ void Normaliser::rings(const State &state, Digest &sum) {
                        (1 << 20));
     else
       fold << uint64_t(b.completed & 1);
-    fold << uint64_t(b.pending) << uint64_t(b.tx) << uint64_t(b.armed) << uint64_t(b.issued);
+    // Of a broken barrier only that it is matters any more.
+    if (b.broken) {
+      sum.add(TagBarrier, (Fold{uint64_t(i) - uint64_t(info.unit >= 0 ? info.stage : 0)}
+                           << canonicalStage(info.unit, info.stages, info.stage) << ~uint64_t(0))
+                              .value);
+      continue;
+    }
+    fold << uint64_t(b.waited) << uint64_t(b.pending) << uint64_t(b.tx) << uint64_t(b.armed)
+         << uint64_t(b.issued);
     sum.add(TagBarrier, fold.value);
   }
 }
@@ -221,8 +229,7 @@ void Normaliser::knowledge(const State &state, Digest &sum) {
     // What only the exit still asks for need not be told apart once it is known.
     sum.add(TagActive, (Fold(epoch) << uint64_t(testBit(exitKnown.data(), bit))).value);
   });
-  auto add = [&](int r, uint64_t name) {
-    const Word *from = machine.row(state, r);
+  auto add = [&](const Word *from, uint64_t name) {
     Digest set;
     Word any = 0;
     for (size_t i = 0; i < w; ++i)
@@ -238,19 +245,20 @@ void Normaliser::knowledge(const State &state, Digest &sum) {
   for (size_t a = 0; a < program.agents.size(); ++a) {
     if (state.status[a] == Status::Done)
       continue;
-    add(int(a), a);
+    add(machine.row(state, int(a)), a);
     for (const Queue &queue : program.agents[a].queues)
       for (int r = 0; r < queue.rows(); ++r)
-        add(queue.row + r, 0x10000 + uint64_t(queue.row + r));
+        add(machine.row(state, queue.row + r), 0x10000 + uint64_t(queue.row + r));
   }
+  add(state.fresh.data(), 0xfffff);
   for (size_t i = 0; i < program.barriers.size(); ++i) {
-    if (!live[i])
+    if (!live[i] || state.barriers[i].broken)
       continue;
     const BarrierInfo &info = program.barriers[i];
     uint64_t name = 0x100000 + 2 * (uint64_t(i) - uint64_t(info.unit >= 0 ? info.stage : 0) +
                                     canonicalStage(info.unit, info.stages, info.stage));
-    add(machine.openRow(int(i)), name);
-    add(machine.lastRow(int(i)), name + 1);
+    add(machine.row(state, machine.openRow(int(i))), name);
+    add(machine.row(state, machine.lastRow(int(i))), name + 1);
   }
 }
 

@@ -6,13 +6,33 @@
 
 namespace ts::prover {
 
+/// Whether the visit that is to be decided goes on where it has to agree with what the path to
+/// `outcome` says of the same trip count: a run with two counts for one value shows nothing.
+bool Search::goesOn(const State &state, const Decision &decision, int outcome) const {
+  if (decision.kind != Decision::Kind::Trip)
+    return false;
+  Choice here = machine.describe(state, decision, false);
+  for (; outcome >= 0; outcome = outcomes[size_t(outcome)].parent) {
+    const Outcome &step = outcomes[size_t(outcome)];
+    if (step.serial >= 0 && step.serial != decision.trip && step.choice.name == here.name &&
+        (step.choice.tile == here.tile || launchWide(here.name)) && here.value < step.choice.value)
+      return true;
+  }
+  return false;
+}
+
+bool Search::launchWide(const std::string &symbol) const {
+  return std::any_of(program.symbols.begin(), program.symbols.end(),
+                     [&](const Symbol &s) { return s.name == symbol && !s.perTile && !s.tiles; });
+}
+
 /// A race is reported unless an overrun on the shortest way to the end makes the run meaningless.
 void Search::finishRace(State &state, int &outcome) {
   size_t limit = machine.steps + 200000;
   while (!machine.fault && machine.decision().kind != Decision::Kind::None &&
          machine.steps < limit) {
     Decision decision = machine.decision();
-    bool value = machine.forced(state, decision).value_or(false);
+    bool value = machine.forced(state, decision).value_or(goesOn(state, decision, outcome));
     outcomes.push_back({outcome, value, machine.describe(state, decision, value),
                         decision.kind == Decision::Kind::Trip ? decision.trip : -1});
     outcome = int(outcomes.size()) - 1;

@@ -51,6 +51,8 @@ private:
   };
 
   bool settle(State &&state, int outcome, int64_t cost);
+  bool goesOn(const State &state, const Decision &decision, int outcome) const;
+  bool launchWide(const std::string &symbol) const;
   void finishRace(State &state, int &outcome);
   void probe(const State &state, const Decision &decision);
   std::vector<Outcome> path(int outcome) const;
