@@ -25,7 +25,7 @@ PIPELINE = (
     "ts-prove{summary=true timing=false}))"
 )
 # Smallest trip counts that the authors of the schedules assume (test/cases/README.md).
-MINIMA = {"13c": 2, "14a": 2, "14b": 1, "14e": 1, "15a": 1, "16a": 1, "17a": 1}
+MINIMA = {"13c": 2, "14a": 2, "14b": 1, "14e": 1, "15a": 1, "15c": 1, "16a": 1, "16b": 1, "17a": 1}
 QUICK = ("03", "06a", "07a", "09a", "10", "11a", "12a", "13i")
 
 
@@ -108,6 +108,7 @@ def run(ts_opt, jobs, batch):
     verdicts = []
     for start in range(0, len(jobs), batch):
         verdicts += judge(ts_opt, [program for _, _, program in jobs[start : start + batch]])
+        print(f"{len(verdicts)} of {len(jobs)} programs judged", flush=True)
     return verdicts
 
 

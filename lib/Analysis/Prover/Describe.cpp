@@ -29,6 +29,25 @@ std::string describeBarrier(const Program &program, int barrier) {
   return text;
 }
 
+std::string describeChoices(const std::vector<Choice> &choices) {
+  std::string text;
+  for (const Choice &choice : choices) {
+    // A launch that hands out any tile does; more than one is worth saying.
+    bool tiles = choice.isTrip && choice.name.starts_with("number of tiles");
+    if (choice.isTrip && choice.atLeast && choice.value <= (tiles ? 1 : 0))
+      continue;
+    if (!text.empty())
+      text += ", ";
+    if (choice.isTrip)
+      text += choice.name + (choice.atLeast ? " >= " : " = ") + std::to_string(choice.value);
+    else
+      text += choice.name + (choice.value ? " is true" : " is false");
+    if (choice.tile >= 0)
+      text += " in tile " + std::to_string(choice.tile);
+  }
+  return text;
+}
+
 std::string describeAccess(const Program &program, int family, int stage) {
   const Family &f = program.families[size_t(family)];
   const schedule::Allocation &allocation = program.kernel->allocations[size_t(f.allocation)];

@@ -132,6 +132,7 @@ private:
   using Steps = std::vector<sched::StepId>;
 
   void collectSides(const Steps &steps);
+  bool exclusive(sched::StepId one, sched::StepId other) const;
   void markLastOfBracket();
   void makeSide(int ring, proto::Side which, Side &side);
   void block(const Steps &steps, int depth);

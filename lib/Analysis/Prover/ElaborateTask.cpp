@@ -79,37 +79,6 @@ void TaskElaborator::collectSides(const Steps &steps) {
   }
 }
 
-void TaskElaborator::markLastOfBracket() {
-  // Steps stand in the arena in program order.
-  lastAcquire.assign(task().steps.size(), true);
-  lastProduce.assign(task().steps.size(), true);
-  std::map<int, sched::StepId> pending, produces;
-  for (size_t i = 0; i < task().steps.size(); ++i) {
-    const sched::Step &step = at(sched::StepId(i));
-    if (step.kind != StepKind::Event || step.event.resource < 0)
-      continue;
-    int ring = c.ringOf[size_t(step.event.resource)];
-    if (step.event.kind == EventKind::Produce && !step.event.aux) {
-      if (auto it = produces.find(step.event.resource); it != produces.end())
-        lastProduce[size_t(it->second)] = false;
-      produces[step.event.resource] = sched::StepId(i);
-    } else if (step.event.kind == EventKind::Acquire || step.event.kind == EventKind::Commit) {
-      produces.erase(step.event.resource);
-    }
-    int group = ring < 0 ? -1 : c.rings[size_t(ring)].isGroup ? ring : c.rings[size_t(ring)].group;
-    if (group < 0)
-      continue;
-    if (step.event.kind == EventKind::Acquire) {
-      auto it = pending.find(group);
-      if (it != pending.end())
-        lastAcquire[size_t(it->second)] = false;
-      pending[group] = sched::StepId(i);
-    } else if (step.event.kind == EventKind::Produce || step.event.kind == EventKind::Commit) {
-      pending.erase(group);
-    }
-  }
-}
-
 void TaskElaborator::makeSide(int ringIndex, proto::Side which, Side &side) {
   const Ring &ring = c.rings[size_t(ringIndex)];
   bool producer = which == proto::Side::Producer;
@@ -283,7 +252,13 @@ bool TaskElaborator::relevant(const Steps &steps) const {
       default:
         return true;
       }
-    if (relevant(step.body) || relevant(step.orelse))
+    // Of a question for the CTA's rank, one way is never taken here.
+    bool here = true, other = true;
+    if ((step.kind == StepKind::When || step.kind == StepKind::Branch) && step.condition.ctas) {
+      here = (*step.condition.ctas >> agent().cta & 1) == step.condition.expected;
+      other = !here;
+    }
+    if ((here && relevant(step.body)) || (other && relevant(step.orelse)))
       return true;
   }
   return false;

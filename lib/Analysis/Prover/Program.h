@@ -259,6 +259,8 @@ Program elaborate(const schedule::Kernel &kernel, const Placement &placement,
 constexpr int64_t widenedFrom = 64, widenedMin = 24;
 
 std::string describeBarrier(const Program &program, int barrier);
+/// "k = 2, causal is true in tile 0", without what any launch has.
+std::string describeChoices(const std::vector<Choice> &choices);
 std::string describeAccess(const Program &program, int family, int stage);
 std::string describeInstr(const Program &program, const Agent &agent, const Instr &instr,
                           int64_t slot);

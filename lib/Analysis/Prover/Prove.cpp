@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Verdicts: the general search, classes of launch values where it is not enough, and bounds.
+#include "Balance.h"
 #include "Search.h"
 
 #include <algorithm>
@@ -140,8 +141,9 @@ bool searchClasses(const Program &program, const Options &options, Verdict &verd
   return false;
 }
 
+/// By the search alone; `imbalance` is what stands beside it.
 Verdict decide(const schedule::Kernel &kernel, const Placement &placement, const Options &options,
-               bool widen = true) {
+               std::optional<Fault> &imbalance, bool widen = true) {
   Verdict verdict;
   Program program = elaborate(kernel, placement, options, widen);
   bool widened = std::any_of(program.symbols.begin(), program.symbols.end(),
@@ -152,6 +154,7 @@ Verdict decide(const schedule::Kernel &kernel, const Placement &placement, const
     verdict.reason = program.refused;
     return verdict;
   }
+  imbalance = findImbalance(program);
   verdict.assumptions = program.assumptions;
   for (const Symbol &symbol : program.symbols)
     if (!symbol.constant)
@@ -185,7 +188,7 @@ Verdict decide(const schedule::Kernel &kernel, const Placement &placement, const
   Search &search = *general;
   // What fails for some long loop need not fail for this one.
   if (widened && result != Search::Result::Safe) {
-    Verdict exact = decide(kernel, placement, options, false);
+    Verdict exact = decide(kernel, placement, options, imbalance, false);
     exact.statistics.states += verdict.statistics.states;
     exact.statistics.steps += verdict.statistics.steps;
     return exact;
@@ -214,6 +217,25 @@ Verdict decide(const schedule::Kernel &kernel, const Placement &placement, const
   return verdict;
 }
 
+/// An imbalance is the verdict where nothing comes of it, and the cause where something does.
+Verdict judge(const schedule::Kernel &kernel, const Placement &placement, const Options &options) {
+  std::optional<Fault> imbalance;
+  Verdict verdict = decide(kernel, placement, options, imbalance);
+  if (!imbalance)
+    return verdict;
+  if (verdict.kind != Verdict::Kind::Refuted) {
+    verdict.kind = Verdict::Kind::Refuted;
+    verdict.reason.clear();
+    verdict.fault = std::move(imbalance);
+    return verdict;
+  }
+  // Neither the bytes of a copy nor the order of grids depends on how often a ring is used.
+  Fault &fault = *verdict.fault;
+  if (fault.kind != FaultKind::Bytes && fault.kind != FaultKind::Pdl)
+    fault.sites.push_back({imbalance->agent, imbalance->loc, std::move(imbalance->message)});
+  return verdict;
+}
+
 /// Smallest declared minimum of one trip count with which the kernel is safe.
 void findSafeMinimum(const schedule::Kernel &kernel, const Placement &placement,
                      const Options &options, Fault &fault) {
@@ -229,7 +251,7 @@ void findSafeMinimum(const schedule::Kernel &kernel, const Placement &placement,
     int64_t from = choice.value + 1;
     for (int64_t least = from; least < from + tries && steps < mostSteps; ++least) {
       again.minima.back().second = least;
-      Verdict verdict = decide(kernel, placement, again);
+      Verdict verdict = judge(kernel, placement, again);
       steps += verdict.statistics.steps;
       if (verdict.kind == Verdict::Kind::Proven) {
         fault.safeFrom = least;
@@ -253,7 +275,7 @@ void findSafeMinimum(const schedule::Kernel &kernel, const Placement &placement,
 } // namespace
 
 Verdict prove(const schedule::Kernel &kernel, const Placement &placement, const Options &options) {
-  Verdict verdict = decide(kernel, placement, options);
+  Verdict verdict = judge(kernel, placement, options);
   if (verdict.fault && options.findSafeMinimum)
     findSafeMinimum(kernel, placement, options, *verdict.fault);
   return verdict;

@@ -112,7 +112,9 @@ bool Search::settle(State &&state, int outcome, int64_t cost) {
   if (!machine.fault && machine.decision().kind == Decision::Kind::None)
     machine.judgeEnd(state);
   if (machine.fault) {
-    faultAt = race && machine.fault->kind == race->kind ? raceAt : outcome;
+    // What was settled after the race is part of it where it decides that nobody looks at a fault.
+    bool early = race && machine.fault->kind == race->kind && state.held.empty();
+    faultAt = early ? raceAt : outcome;
     return false;
   }
   if (machine.decision().kind == Decision::Kind::None)
@@ -250,20 +252,7 @@ Fault Search::takeFault() {
   machine.fault.reset();
   bool same;
   fault.choices = choices(faultAt, same);
-  for (const Choice &choice : fault.choices) {
-    // A launch that hands out any tile does; more than one is worth saying.
-    bool tiles = choice.isTrip && choice.name.starts_with("number of tiles");
-    if (choice.isTrip && choice.atLeast && choice.value <= (tiles ? 1 : 0))
-      continue;
-    if (!fault.when.empty())
-      fault.when += ", ";
-    if (choice.isTrip)
-      fault.when += choice.name + (choice.atLeast ? " >= " : " = ") + std::to_string(choice.value);
-    else
-      fault.when += choice.name + (choice.value ? " is true" : " is false");
-    if (choice.tile >= 0)
-      fault.when += " in tile " + std::to_string(choice.tile);
-  }
+  fault.when = describeChoices(fault.choices);
   if (options.witness)
     replay(faultAt, fault);
   return fault;

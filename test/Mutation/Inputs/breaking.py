@@ -339,13 +339,11 @@ def take_stage(base):
 @operator("one trip less in one task", 105, 301, 302, 305, 307)
 def one_trip_less(base):
     for label, copy, place in each(base, "ts.for"):
-        # Without a next tile, a stage of threads that nobody reads at the end does no harm.
         used = any(
             p.node.op in ("ts.acquire", "ts.wait")
             and p.loop() is place.node
             and not p.guarded()
             and ring(p)
-            and (len(p.loops()) > 1 or p.pipeline() in TMA and not copy.places("ts.pipeline_group"))
             for p in copy.walk()
         ) and one_sided(copy, place)
         match = re.search(r"= (%\S+) to (%[\w]+)", place.node.head)

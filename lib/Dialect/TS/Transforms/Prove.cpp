@@ -67,7 +67,7 @@ static std::string helpFor(const prover::Verdict &verdict) {
   case prover::FaultKind::Imbalance:
     break;
   }
-  return "make all roles use the ring equally often";
+  return "make the loops and guards of both roles run equally often over the ring";
 }
 
 void mlir::ts::reportVerdict(KernelOp kernel, const ScheduleModel &model,

@@ -1,4 +1,7 @@
-// EXPECTED: proven. One acquire of a fork group's last member is written as two, under guards not_last and last: the group is armed at whichever of them runs, but the prover arms at the textually last one only. Now: TS301 (exotic; low priority)
+// RUN: ts-opt %s --pass-pipeline='builtin.module(gpu.module(ts-verify-structure,ts-verify-protocol,ts-allocate,ts-prove{summary=true timing=false}))' -o /dev/null | FileCheck %s
+// The acquire of a fork group's last member is written as two, under opposite guards: the group is
+// armed at whichever of them runs.
+// CHECK: fork_load_gemm_act: proven for every mnk_2_64_1_64
 module {
   gpu.module @schedule attributes {ts.chip = "sm_100a"} {
     ts.kernel @fork_load_gemm_act(%mnk_2_64_1_64: index) warps(8) {
