@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Barriers that bodies name themselves: mbarriers with a parity of the user's, and the barrier of
-// the cluster. An operation on such an mbarrier does not say which phase it is meant for. What one
-// run finds is taken for it: where another interleaving finds something else, that is the fault.
+// the cluster. An operation on an mbarrier or a named barrier does not say which phase it is meant
+// for. What one run finds is taken for it: where another interleaving finds something else, that is
+// the fault.
 #include "AgentWriter.h"
 
-#include <set>
+#include <map>
 
 namespace ts::oracle {
 
@@ -72,7 +73,7 @@ void AgentWriter::clusterSync() {
 namespace {
 
 /// One run, each agent as far as it gets in turn and every engine at once: tells the operations on
-/// hand-written barriers which phase they are meant for.
+/// hand-written and named barriers which phase they are meant for.
 class FirstRun {
 public:
   explicit FirstRun(Program &program) : p(program), at(program.agents.size()) {
@@ -84,7 +85,7 @@ public:
     for (bool moved = true; moved;) {
       moved = false;
       for (size_t a = 0; a < p.agents.size(); ++a)
-        while (at[a] < p.agents[a].ops.size() && step(p.agents[a].ops[at[a]])) {
+        while (at[a] < p.agents[a].ops.size() && step(int(a), p.agents[a].ops[at[a]])) {
           ++at[a];
           moved = true;
         }
@@ -93,9 +94,12 @@ public:
     // for the one that it waits for.
     for (size_t a = 0; a < p.agents.size(); ++a)
       for (size_t i = at[a]; i < p.agents[a].ops.size(); ++i)
-        if (Micro &op = p.agents[a].ops[i]; op.barrier >= 0 && p.barriers[size_t(op.barrier)].hand)
-          op.gen = op.kind == OpKind::Wait && i == at[a] ? state[size_t(op.barrier)].completed
-                                                         : op.gen + unreached;
+        if (Micro &op = p.agents[a].ops[i]; op.barrier >= 0 && (hand(op) || named(op))) {
+          if (i != at[a] || op.kind != OpKind::Wait)
+            op.gen += unreached;
+          else if (hand(op))
+            op.gen = state[size_t(op.barrier)].completed;
+        }
   }
 
 private:
@@ -116,23 +120,26 @@ private:
     }
   }
 
-  bool step(Micro &op) {
-    bool hand = op.barrier >= 0 && p.barriers[size_t(op.barrier)].hand;
+  bool hand(const Micro &op) const { return p.barriers[size_t(op.barrier)].hand; }
+  bool named(const Micro &op) const { return p.barriers[size_t(op.barrier)].named; }
+
+  bool step(int agent, Micro &op) {
     switch (op.kind) {
     case OpKind::Wait: {
       const State &s = state[size_t(op.barrier)];
-      if (hand) {
-        if ((s.completed & 1) == (op.gen & 1))
-          return false;
-        op.gen = s.completed - 1;
-        return true;
+      if (named(op)) {
+        op.gen = arrivedIn[{agent, op.barrier}];
+        return s.completed > op.gen;
       }
-      return p.barriers[size_t(op.barrier)].named ? s.completed > op.gen
-                                                  : (s.completed & 1) != (op.gen & 1);
+      if ((s.completed & 1) == (op.gen & 1))
+        return false;
+      if (hand(op))
+        op.gen = s.completed - 1;
+      return true;
     }
     case OpKind::Arrive:
-      if (hand)
-        op.gen = state[size_t(op.barrier)].completed;
+      if (hand(op) || named(op))
+        arrivedIn[{agent, op.barrier}] = op.gen = state[size_t(op.barrier)].completed;
       arrive(op.barrier, op.count, op.bytes);
       return true;
     case OpKind::Copy:
@@ -152,6 +159,7 @@ private:
   Program &p;
   std::vector<size_t> at;
   std::vector<State> state;
+  std::map<std::pair<int, int>, int64_t> arrivedIn; ///< a sync waits for the phase it arrived in
 };
 
 } // namespace
@@ -159,7 +167,7 @@ private:
 void finishHandBarriers(Program &program) {
   bool hand = false;
   for (Barrier &barrier : program.barriers) {
-    hand |= barrier.hand;
+    hand |= barrier.hand || barrier.named;
     if (barrier.named && barrier.name == "cluster")
       barrier.count = int64_t(program.agents.size());
   }

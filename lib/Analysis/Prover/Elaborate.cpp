@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <set>
 
 namespace ts::prover {
 
@@ -137,6 +136,11 @@ void Elaborator::finishRing(Ring &ring) {
   if (ring.isGroup) {
     proto::GroupCounts counts = proto::expectedCounts(groups[ring.resource], kernel.cluster);
     bytes = counts.shared.fullBytes.value;
+    // What a member of a fork declares, it declares of the barrier that they share.
+    if (kernel.resources[size_t(ring.resource)].mode == proto::GroupMode::Fork)
+      for (const proto::GroupMember &member : groups[ring.resource].members)
+        if (member.spec.numBytes)
+          bytes = member.spec.numBytes;
   } else if (!bytes) {
     bytes = proto::expectedBytes(ring.spec, kernel.cluster, ring.by).value;
   }
@@ -422,9 +426,8 @@ Program Elaborator::run() {
   if (!program.refused.empty())
     return std::move(program);
   if (clusterBarrier >= 0) {
-    // An agent stands there once as one that arrives and once as one that waits.
-    BarrierInfo &info = program.barriers[size_t(clusterBarrier)];
-    info.count = int64_t(std::set<int>(info.users.begin(), info.users.end()).size());
+    // All threads of the cluster have to come, also those of roles that never do.
+    program.barriers[size_t(clusterBarrier)].count = int64_t(program.agents.size());
   }
   if (program.epochs.size() > maxEpochs)
     refuse("more than " + std::to_string(maxEpochs) + " accesses and arrivals to follow");

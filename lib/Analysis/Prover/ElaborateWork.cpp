@@ -346,7 +346,10 @@ void TaskElaborator::work(sched::StepId id, int depth) {
   const Ring &ring = c.rings[size_t(ringIndex)];
   if (!proto::countsBytes(ring.spec.type))
     return;
+  // A member that is only used through its group is filled for the group's slots.
   auto side = sides.find({ringIndex, proto::Side::Producer});
+  if (side == sides.end() && ring.group >= 0)
+    side = sides.find({ring.group, proto::Side::Producer});
   if (side == sides.end())
     return;
   bool known = event.issued.known && (!event.declared || !event.issued.alternatives.empty()) &&
