@@ -25,7 +25,9 @@ PIPELINE = (
     "ts-prove{summary=true timing=false}))"
 )
 # Smallest trip counts that the authors of the schedules assume (test/cases/README.md).
-MINIMA = {"13c": 2, "14a": 2, "14b": 1, "14e": 1, "15a": 1, "15c": 1, "16a": 1, "16b": 1, "17a": 1}
+MINIMA = {"13c": 2, "14a": 2, "14b": 1, "14e": 1, "15a": 1, "16a": 1, "16b": 1, "17a": 1}
+# No base: its footprints are too coarse in the file, which makes a race (test/cases/README.md).
+COARSE = ("15c",)
 QUICK = ("03", "06a", "07a", "09a", "10", "11a", "12a", "13i")
 
 
@@ -75,7 +77,7 @@ def read_bases(ts_opt, full):
                     bases.append(program)
     for path in sorted((ROOT / "test/cases/schedules").glob("[01]*.yaml")):
         case = path.name.split("_")[0]
-        if not full and case not in QUICK:
+        if case in COARSE or (not full and case not in QUICK):
             continue
         command = [sys.executable, str(ROOT / "utils/import_schedule.py"), str(path), "-o", "-"]
         command += ["--min-trips", str(MINIMA.get(case, 0))]
