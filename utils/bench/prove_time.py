@@ -63,7 +63,7 @@ def measure(ts_opt, text, repeat):
     times, verdict = [], ""
     for _ in range(repeat):
         result = subprocess.run(command, input=text, capture_output=True, text=True)
-        found = re.search(r"^chain: (.*?)\s+\(([0-9.]+) ms\)", result.stdout, re.M)
+        found = re.search(r"^chain: (.*?)\s+\(([0-9.]+) ms[,)]", result.stdout, re.M)
         if not found:
             sys.exit("error: ts-prove gave no verdict: " + (result.stderr or result.stdout)[:400])
         verdict = found.group(1).split(" ")[0]
