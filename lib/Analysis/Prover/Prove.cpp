@@ -272,12 +272,39 @@ void findSafeMinimum(const schedule::Kernel &kernel, const Placement &placement,
   }
 }
 
+/// What the builder found among the threads of each task: a race refutes what is otherwise fine,
+/// the rest is assumed. Replicas of a task say the same once.
+void addThreadFindings(const schedule::Kernel &kernel, Verdict &verdict) {
+  for (size_t number = 0; number < kernel.tasks.size(); ++number)
+    for (const schedule::ThreadFinding &finding : kernel.tasks[number].threads) {
+      if (!finding.race) {
+        if (std::find(verdict.assumptions.begin(), verdict.assumptions.end(), finding.text) ==
+            verdict.assumptions.end())
+          verdict.assumptions.push_back(finding.text);
+        continue;
+      }
+      if (verdict.kind == Verdict::Kind::Refuted)
+        continue;
+      Fault fault;
+      fault.kind = FaultKind::Race;
+      fault.message = finding.text;
+      fault.help = finding.help;
+      fault.loc = finding.second;
+      fault.sites = {{-1, finding.first, finding.firstText},
+                     {-1, finding.second, finding.secondText}};
+      verdict.kind = Verdict::Kind::Refuted;
+      verdict.reason.clear();
+      verdict.fault = std::move(fault);
+    }
+}
+
 } // namespace
 
 Verdict prove(const schedule::Kernel &kernel, const Placement &placement, const Options &options) {
   Verdict verdict = judge(kernel, placement, options);
   if (verdict.fault && options.findSafeMinimum)
     findSafeMinimum(kernel, placement, options, *verdict.fault);
+  addThreadFindings(kernel, verdict);
   return verdict;
 }
 

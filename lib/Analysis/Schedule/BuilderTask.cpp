@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // The steps of one role: schedule ops, loops, branches, and the events inside work bodies.
 #include "BuilderImpl.h"
+#include "TaskThreads.h"
 #include "ts/Analysis/Schedule/IssuedCopies.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -26,6 +27,7 @@ LogicalResult TaskBuilder::run() {
         auto it = works.find(pendingViews[size_t(-2 - access.via)]);
         access.via = it == works.end() ? -1 : it->second;
       }
+  TaskThreads(context, task, replica, out, works, conditions).run();
   return success();
 }
 

@@ -27,7 +27,7 @@ std::optional<int64_t> ValueEvaluator::evaluate(Value value, int depth) {
   return result;
 }
 
-static std::optional<int64_t> applyBinary(Operation *op, int64_t a, int64_t b) {
+std::optional<int64_t> mlir::ts::foldBinary(Operation *op, int64_t a, int64_t b) {
   int64_t result;
   if (isa<arith::AddIOp>(op))
     return llvm::AddOverflow(a, b, result) ? std::nullopt : std::optional(result);
@@ -64,7 +64,7 @@ static std::optional<int64_t> applyBinary(Operation *op, int64_t a, int64_t b) {
   return std::nullopt;
 }
 
-static std::optional<int64_t> compare(arith::CmpIPredicate predicate, int64_t a, int64_t b) {
+std::optional<int64_t> mlir::ts::foldCompare(arith::CmpIPredicate predicate, int64_t a, int64_t b) {
   using P = arith::CmpIPredicate;
   bool isUnsigned =
       predicate == P::ult || predicate == P::ule || predicate == P::ugt || predicate == P::uge;
@@ -134,7 +134,7 @@ std::optional<int64_t> ValueEvaluator::compute(Value value, int depth) {
   }
   if (auto cmp = dyn_cast<arith::CmpIOp>(op)) {
     auto a = operand(0), b = operand(1);
-    return a && b ? compare(cmp.getPredicate(), *a, *b) : std::nullopt;
+    return a && b ? foldCompare(cmp.getPredicate(), *a, *b) : std::nullopt;
   }
   if (isa<arith::SelectOp>(op)) {
     auto condition = operand(0);
@@ -143,7 +143,7 @@ std::optional<int64_t> ValueEvaluator::compute(Value value, int depth) {
   if (isa<arith::ArithDialect>(op->getDialect()) && op->getNumOperands() == 2 &&
       value.getType().isIntOrIndex()) {
     auto a = operand(0), b = operand(1);
-    return a && b ? applyBinary(op, *a, *b) : std::nullopt;
+    return a && b ? foldBinary(op, *a, *b) : std::nullopt;
   }
   if (isa<ProduceOp, ConsumeOp>(op) && !op->getRegion(0).empty()) {
     Operation *yield = &op->getRegion(0).front().back();
@@ -283,7 +283,7 @@ Bound ValueEvaluator::describe(Value value, int depth) {
   if (op->getNumOperands() == 2 && value.getType().isIntOrIndex())
     if (auto divisor = evaluate(op->getOperand(1), depth + 1))
       if (auto least = minOf(operand(0)); least && *divisor > 0)
-        result.min = applyBinary(op, *least, *divisor);
+        result.min = foldBinary(op, *least, *divisor);
   // max(x, n) is a declared floor, whatever x is.
   if (isa<arith::MaxSIOp>(op))
     for (unsigned i : {0u, 1u})

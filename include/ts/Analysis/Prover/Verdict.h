@@ -54,7 +54,7 @@ struct BlockedAgent {
   std::string waker;
 };
 
-/// One side of a race, or the place of an unknown access at exit.
+/// One side of a race or of an imbalance; also an imbalance that another fault comes of.
 struct AccessSite {
   int agent = -1;
   schedule::LocId loc = -1;
@@ -65,6 +65,7 @@ struct Fault {
   FaultKind kind = FaultKind::Deadlock;
   Rule rule = Rule::None;
   std::string message; ///< one clause, lower case, no full stop
+  std::string help;    ///< what to do about this one; empty: what the kind suggests
   int agent = -1;
   schedule::LocId loc = -1;
   std::vector<AccessSite> sites;

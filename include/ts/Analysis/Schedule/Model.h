@@ -200,6 +200,15 @@ struct Step {
   LocId loc = -1;
 };
 
+/// What two threads of one task do to each other: a race, or what had to be taken for granted.
+struct ThreadFinding {
+  bool race = false;
+  std::string text; ///< one clause
+  std::string help;
+  LocId first = -1, second = -1;
+  std::string firstText, secondText; ///< the two accesses of a race
+};
+
 /// One role: a task, or one replica of it.
 struct Task {
   std::string name;   ///< "softmax[1]" for a replica
@@ -210,6 +219,7 @@ struct Task {
   std::vector<int> reads, writes;
   std::vector<Step> steps;
   std::vector<StepId> body;
+  std::vector<ThreadFinding> threads; ///< order among its own threads, decided by the builder
   LocId loc = -1;
 };
 

@@ -6,6 +6,7 @@
 
 #include "ts/Analysis/Schedule/Model.h"
 #include "ts/Dialect/TS/IR/TS.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/ADT/DenseMap.h"
 
 namespace mlir::ts {
@@ -38,6 +39,11 @@ private:
   llvm::DenseMap<Value, std::optional<int64_t>> numbers;
   llvm::DenseMap<Value, ::ts::schedule::Bound> bounds;
 };
+
+/// The result of a two-operand integer op of arith; nothing where it is not defined or signed and
+/// unsigned readings would differ.
+std::optional<int64_t> foldBinary(Operation *op, int64_t a, int64_t b);
+std::optional<int64_t> foldCompare(arith::CmpIPredicate predicate, int64_t a, int64_t b);
 
 /// "%name" of a kernel argument or a short description; for messages.
 std::string describeValue(Value value);

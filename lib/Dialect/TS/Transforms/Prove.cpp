@@ -47,6 +47,8 @@ static std::string helpFor(const prover::Verdict &verdict) {
   if (fault.safeFrom)
     return "safe for every " + fault.safeSymbol + " >= " + std::to_string(*fault.safeFrom) +
            ": declare min = " + std::to_string(*fault.safeFrom);
+  if (!fault.help.empty())
+    return fault.help;
   switch (fault.kind) {
   case prover::FaultKind::Deadlock:
     return "move the release or commit in front of the wait that it feeds, or give the ring more "

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What the warps of one task learn of each other: barriers, rings, batons and groups of copies.
+#include "TaskThreads.h"
+
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace mlir::ts;
+using namespace mlir::ts::detail;
+namespace proto = ::ts::protocol;
+
+bool TaskThreads::synchronise(Operation *op, const Scope &scope) {
+  using proto::Op;
+  llvm::BitVector who = warpsOf(scope.threads);
+  bool certain = scope.certain();
+  return llvm::TypeSwitch<Operation *, bool>(op)
+      .Case([&](AcquireOp o) { return ringOp(Op::Acquire, o->getOperand(0), scope), true; })
+      .Case([&](CommitOp o) { return ringOp(Op::Commit, o->getOperand(0), scope), true; })
+      .Case([&](WaitOp o) { return ringOp(Op::Wait, o->getOperand(0), scope), true; })
+      .Case([&](ReleaseOp o) { return ringOp(Op::Release, o->getOperand(0), scope), true; })
+      .Case([&](BarrierSyncOp o) { return barrier(o.getBarrier(), true, scope), true; })
+      .Case([&](BarrierArriveOp o) { return barrier(o.getBarrier(), false, scope), true; })
+      .Case([&](ClusterSyncOp) { return races->meet(who, certain), true; })
+      .Case([&](WarpSyncOp) {
+        if (!scope.undecided)
+          races->meetLanes(who);
+        return true;
+      })
+      .Case([&](PassOp o) {
+        // All warps of the holder hand it on, and all warps of the next take it.
+        arrived[o->getOperand(0)] = races->knowledge(who);
+        return true;
+      })
+      .Case([&](TakeOp o) {
+        if (auto it = arrived.find(o->getOperand(0)); it != arrived.end())
+          races->learn(who, it->second, certain);
+        return true;
+      })
+      .Case([&](MbarrierArriveOp o) {
+        Knowledge mine = races->knowledge(who);
+        auto [it, isNew] = arrived.try_emplace(o.getBarrier(), mine);
+        if (!isNew)
+          for (unsigned warp = 0; warp < warps; ++warp) {
+            it->second.sure[warp] = std::max(it->second.sure[warp], mine.sure[warp]);
+            it->second.maybe[warp] = std::max(it->second.maybe[warp], mine.maybe[warp]);
+          }
+        return true;
+      })
+      .Case([&](MbarrierWaitOp o) {
+        // Nothing here says which phase it waits for.
+        if (auto it = arrived.find(o.getBarrier()); it != arrived.end())
+          races->learn(who, it->second, false);
+        return true;
+      })
+      .Case<BulkCommitOp>([&](auto) { return races->commitGroup(Completion::Bulk, who), true; })
+      .Case([&](BulkWaitOp o) {
+        return races->waitGroups(Completion::Bulk, o.getPending(), who), true;
+      })
+      .Case<WgmmaCommitOp>([&](auto) { return races->commitGroup(Completion::Wgmma, who), true; })
+      .Case([&](WgmmaWaitOp o) {
+        return races->waitGroups(Completion::Wgmma, o.getPending(), who), true;
+      })
+      .Case<CpAsyncCommitOp>(
+          [&](auto) { return races->commitGroup(Completion::CpAsync, who), true; })
+      .Case([&](CpAsyncWaitOp o) {
+        return races->waitGroups(Completion::CpAsync, o.getPending(), who), true;
+      })
+      .Default(false);
+}
+
+void TaskThreads::barrier(Value resource, bool sync, const Scope &scope) {
+  auto op = resource.getDefiningOp<NamedBarrierOp>();
+  int64_t count = op ? int64_t(op.getThreads()) : 0;
+  llvm::BitVector who = warpsOf(scope.threads);
+  auto threads = [](const llvm::BitVector &set) { return int64_t(set.count()) * 32; };
+  BarrierState &state = barriers[resource];
+  if (!state.knowledge) {
+    state.warps = state.waiting = llvm::BitVector(warps);
+    state.knowledge = Knowledge{KnownTimes(warps, 0), KnownTimes(warps, 0)};
+  }
+  // Fewer threads than come: nothing says who meets whom.
+  if (threads(who) > count)
+    return;
+  Knowledge mine = races->knowledge(who);
+  for (unsigned warp = 0; warp < warps; ++warp) {
+    state.knowledge->sure[warp] = std::max(state.knowledge->sure[warp], mine.sure[warp]);
+    state.knowledge->maybe[warp] = std::max(state.knowledge->maybe[warp], mine.maybe[warp]);
+  }
+  state.warps |= who;
+  state.certain &= scope.certain();
+  if (sync) {
+    state.waiting |= who;
+    races->meet(who, scope.certain());
+  }
+  if (threads(state.warps) < count)
+    return;
+  // The task alone fills it, maybe from several places.
+  races->learn(state.waiting, *state.knowledge, state.certain);
+  state = {};
+}
+
+void TaskThreads::ringOp(proto::Op op, Value resource, const Scope &scope) {
+  if (auto group = resource.getDefiningOp<PipelineGroupOp>()) {
+    for (Value member : group.getMembers())
+      ringOp(op, context.resourceOf(member), scope);
+    return;
+  }
+  ringOp(op, context.resourceOf(resource), scope);
+}
+
+void TaskThreads::ringOp(proto::Op op, int resource, const Scope &scope) {
+  if (resource < 0)
+    return;
+  const auto &entry = context.model.kernel.resources[size_t(resource)];
+  if (!entry.pipeline)
+    return;
+  using proto::Side;
+  bool producer = op == proto::Op::Acquire || op == proto::Op::Commit;
+  bool opening = op == proto::Op::Acquire || op == proto::Op::Wait;
+  RingSide &side = rings[{resource, producer ? Side::Producer : Side::Consumer}];
+  proto::Action action = proto::actionFor(*entry.pipeline, context.model.kernel.cluster, op);
+  llvm::BitVector all = warpsOf(scope.threads), one(warps);
+  if (int first = all.find_first(); first >= 0)
+    one.set(unsigned(first));
+  if (!opening) {
+    if (entry.pipeline->asyncLoad && producer) {
+      races->commitGroup(Completion::CpAsync, all);
+      races->waitGroups(Completion::CpAsync, 0, all);
+    }
+    Knowledge what{KnownTimes(warps, 0), KnownTimes(warps, 0)};
+    if (action.arrive)
+      what = races->knowledge(action.arrive->who == proto::Executor::OneThreadOfTask ? one : all);
+    if (!scope.certain())
+      what.sure.assign(warps, 0);
+    ++side.closes;
+    side.closed.push_back(std::move(what));
+    return;
+  }
+  int64_t number = side.opens++;
+  llvm::BitVector who =
+      !action.wait || action.wait->who == proto::Executor::OneThreadOfTask ? one : all;
+  int64_t stride = std::max<int64_t>(1, entry.pipeline->stride(op));
+  int64_t stages = std::max<int64_t>(1, entry.pipeline->stages / stride);
+  auto after = [&](Side from, int64_t use) {
+    auto it = rings.find({resource, from});
+    if (it != rings.end() && use >= 0 && size_t(use) < it->second.closed.size())
+      races->learn(who, it->second.closed[size_t(use)], scope.certain());
+  };
+  // Use n of a stage follows everything that was done with use n - stages, on both sides.
+  after(Side::Producer, producer ? number - stages : number);
+  after(Side::Consumer, number - stages);
+}

@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "ThreadRaces.h"
+
+#include <algorithm>
+
+using namespace mlir;
+using namespace mlir::ts;
+using namespace mlir::ts::detail;
+
+ThreadRaces::ThreadRaces(ThreadValues &values, unsigned warps,
+                         std::function<std::string(int)> nameOf, ::ts::schedule::Task &task,
+                         std::function<int32_t(Operation *)> place,
+                         std::function<bool(int, int)> overlaid)
+    : values(values), warpCount(warps), nameOf(std::move(nameOf)), task(task),
+      place(std::move(place)), overlaid(std::move(overlaid)) {
+  restart();
+}
+
+void ThreadRaces::restart() {
+  now = 1;
+  live.clear();
+  sure.assign(warpCount, KnownTimes(warpCount, 0));
+  maybe = sure;
+  lanesMet.assign(warpCount, 0);
+  for (auto &counts : groups)
+    counts.assign(warpCount, 0);
+}
+
+//===-- Order --------------------------------------------------------------------------------===//
+
+Knowledge ThreadRaces::knowledge(const llvm::BitVector &warps) {
+  ++now;
+  Knowledge result{KnownTimes(warpCount, 0), KnownTimes(warpCount, 0)};
+  for (unsigned warp : warps.set_bits()) {
+    for (unsigned of = 0; of < warpCount; ++of) {
+      result.sure[of] = std::max(result.sure[of], sure[warp][of]);
+      result.maybe[of] = std::max(result.maybe[of], maybe[warp][of]);
+    }
+    result.sure[warp] = result.maybe[warp] = now;
+  }
+  return result;
+}
+
+void ThreadRaces::learn(const llvm::BitVector &warps, const Knowledge &what, bool certain) {
+  ++now;
+  for (unsigned warp : warps.set_bits())
+    for (unsigned of = 0; of < warpCount; ++of) {
+      maybe[warp][of] = std::max(maybe[warp][of], what.maybe[of]);
+      if (certain)
+        sure[warp][of] = std::max(sure[warp][of], what.sure[of]);
+    }
+  forget();
+}
+
+void ThreadRaces::meet(const llvm::BitVector &warps, bool certain) {
+  learn(warps, knowledge(warps), certain);
+  if (certain)
+    meetLanes(warps);
+}
+
+void ThreadRaces::meetLanes(const llvm::BitVector &warps) {
+  ++now;
+  for (unsigned warp : warps.set_bits())
+    lanesMet[warp] = now;
+}
+
+void ThreadRaces::commitGroup(Completion kind, const llvm::BitVector &warps) {
+  for (unsigned warp : warps.set_bits())
+    ++groups[unsigned(kind)][warp];
+}
+
+void ThreadRaces::waitGroups(Completion kind, int64_t pending, const llvm::BitVector &warps) {
+  ++now;
+  for (ThreadAccess &access : live) {
+    if (access.completion != kind || access.end != kNever)
+      continue;
+    int warp = access.warps.find_first();
+    // With nothing left in flight, wgmma and cp.async end without a group of their own too.
+    int64_t closed = groups[unsigned(kind)][size_t(warp)];
+    if (warps.test(unsigned(warp)) &&
+        (access.group < closed - pending || (pending == 0 && kind != Completion::Bulk)))
+      access.end = now;
+  }
+  ++now;
+}
+
+void ThreadRaces::forget() {
+  llvm::erase_if(live, [&](const ThreadAccess &access) {
+    for (unsigned of : access.warps.set_bits()) {
+      if (access.begin >= lanesMet[of])
+        return false;
+      for (unsigned who = 0; who < warpCount; ++who)
+        if (who != of && !knows(sure, who, of, access))
+          return false;
+    }
+    return true;
+  });
+}
+
+//===-- Meeting ------------------------------------------------------------------------------===//
+
+void ThreadRaces::access(ThreadAccess access) {
+  if (exhausted() || access.threads.none())
+    return;
+  access.begin = access.end = ++now;
+  if (access.completion != Completion::AtOnce) {
+    access.end = kNever;
+    access.group = groups[unsigned(access.completion)][size_t(access.warps.find_first())];
+  }
+  // The later of two equal accesses is the one that is harder to order.
+  ThreadAccess *same = nullptr;
+  for (ThreadAccess &other : live) {
+    work += 8;
+    bool shared = other.allocation != access.allocation;
+    if (shared ? !overlaid(other.allocation, access.allocation)
+               : other.slot != access.slot && other.slot >= 0 && access.slot >= 0)
+      continue;
+    bool equal = !shared && other.slot == access.slot && other.op == access.op &&
+                 other.write == access.write && other.offset.known == access.offset.known &&
+                 other.offset.terms == access.offset.terms &&
+                 other.offset.numbers == access.offset.numbers && other.pieces == access.pieces &&
+                 other.threads == access.threads && other.conditions == access.conditions &&
+                 other.completion == Completion::AtOnce && access.completion == Completion::AtOnce;
+    if (other.write || access.write)
+      compare(other, access);
+    if (equal)
+      same = &other;
+  }
+  // Threads of one access may meet each other as well.
+  if (access.write)
+    compare(access, access);
+  if (same)
+    *same = std::move(access);
+  else
+    live.push_back(std::move(access));
+}
+
+std::vector<ThreadRaces::Piece> ThreadRaces::expand(const ThreadAccess &access) {
+  std::vector<Piece> result;
+  for (unsigned thread : access.threads.set_bits()) {
+    int64_t at = access.offset.known ? access.offset.of(thread) : 0;
+    for (auto [begin, size] : access.pieces)
+      result.push_back({at + begin, at + begin + size, thread});
+  }
+  work += int64_t(result.size()) * 4;
+  llvm::sort(result, [](const Piece &a, const Piece &b) {
+    return std::tie(a.begin, a.thread) < std::tie(b.begin, b.thread);
+  });
+  return result;
+}
+
+void ThreadRaces::compare(const ThreadAccess &a, const ThreadAccess &b) {
+  bool self = &a == &b;
+  // Two operations of one engine, and the parts of one declared call, are not the threads'
+  // business.
+  if (a.declared && b.declared && a.op == b.op)
+    return;
+  if (self && a.engine)
+    return;
+  if (a.write && b.write && a.constant && a.constant == b.constant)
+    return;
+  for (auto [symbol, value] : a.conditions)
+    if (llvm::is_contained(b.conditions, std::pair(symbol, !value)))
+      return;
+  auto open = [&](unsigned s, unsigned t, const std::vector<KnownTimes> &clock) {
+    if (a.byLanes && b.byLanes && s % 4 != t % 4)
+      return false;
+    return self || !knows(clock, t, s, a);
+  };
+  bool any = false;
+  for (unsigned s : a.warps.set_bits()) {
+    for (unsigned t : b.warps.set_bits())
+      any |= s != t && open(s, t, sure);
+    any |= b.warps.test(s) && !a.engine && !b.engine && (self || a.begin >= lanesMet[s]);
+  }
+  if (!any)
+    return;
+  // How far apart the two lie, beyond what each thread's number says.
+  bool overlay = a.allocation != b.allocation;
+  bool exact = !overlay && a.slot >= 0 && b.slot >= 0 && !a.undecided && !b.undecided &&
+               !a.declared && !b.declared;
+  int64_t low = 0, high = 0;
+  bool bounded = !overlay && a.offset.known && b.offset.known;
+  if (bounded) {
+    ThreadNumber x = a.offset, y = b.offset;
+    x.numbers = y.numbers = {0};
+    ThreadNumber distance = values.add(y, x, -1);
+    bounded = distance.known;
+    for (const auto &term : distance.terms) {
+      exact = false;
+      auto range = values.range(term.symbol);
+      if (!range || std::abs(term.scale) > (int64_t(1) << 30)) {
+        bounded = false;
+        break;
+      }
+      int64_t p = range->first * term.scale, q = range->second * term.scale;
+      low += std::min(p, q);
+      high += std::max(p, q);
+    }
+  }
+  exact &= bounded;
+  if (!bounded) // it may be anywhere
+    low = -kNever, high = kNever;
+  // Two conditions of which nothing says that they hold together.
+  SmallVector<std::pair<int, bool>> both(a.conditions.begin(), a.conditions.end());
+  for (auto condition : b.conditions)
+    if (!llvm::is_contained(both, condition))
+      both.push_back(condition);
+  exact &= both.size() <= 1;
+
+  std::vector<Piece> x = expand(a), y = expand(b);
+  int64_t longest = 0;
+  for (const Piece &piece : x)
+    longest = std::max(longest, piece.end - piece.begin);
+  const Piece *p = nullptr, *q = nullptr;
+  bool certain = false;
+  for (const Piece &mine : y) {
+    auto it = std::lower_bound(x.begin(), x.end(), mine.begin + low - longest,
+                               [](const Piece &piece, int64_t at) { return piece.begin < at; });
+    for (; it != x.end() && it->begin < mine.end + high; ++it) {
+      if (++work > kMostWork)
+        return;
+      if (it->end <= mine.begin + low || it->thread == mine.thread)
+        continue;
+      unsigned s = it->thread / 32, t = mine.thread / 32;
+      bool sureOpen, surelyRaces;
+      if (s == t) {
+        sureOpen = surelyRaces = !a.engine && !b.engine && (self || a.begin >= lanesMet[s]);
+      } else {
+        sureOpen = open(s, t, sure);
+        surelyRaces = open(s, t, maybe);
+      }
+      if (!sureOpen)
+        continue;
+      // Lanes of one warp: only what is certain is told.
+      if (s == t && !exact)
+        continue;
+      if (!p || (surelyRaces && !certain)) {
+        p = &*it;
+        q = &mine;
+        certain = surelyRaces;
+      }
+      if (certain)
+        break;
+    }
+    if (certain)
+      break;
+  }
+  if (p && certain && exact)
+    return report(a, b, *p, *q);
+  if (p)
+    return assume(a, b);
+  if (!self && (a.offset.sampled || b.offset.sampled))
+    assume(a, b);
+}
+
+static std::string at(Operation *op) {
+  if (auto place = op->getLoc()->findInstanceOf<FileLineColLoc>())
+    return std::to_string(place.getLine()) + ":" + std::to_string(place.getColumn());
+  return op->getName().getStringRef().str();
+}
+
+void ThreadRaces::assume(const ThreadAccess &a, const ThreadAccess &b) {
+  bool overlay = a.allocation != b.allocation, calls = a.declared && b.declared;
+  std::string buffer = "'" + nameOf(a.allocation) + "'" +
+                       (overlay ? " and '" + nameOf(b.allocation) + "', which share memory," : "");
+  // What a call without a body does is its author's word: one line for all of them.
+  assume((calls ? "calls without a body leave each warp of '" : "warps of '") + task.source +
+             (calls ? "' its own part of " : "' touch different parts of ") + buffer + " at " +
+             at(a.op) + (a.op == b.op ? "" : " and at " + at(b.op)) +
+             ", where no task barrier stands in between",
+         a.op, b.op, calls ? -2 - a.allocation : a.allocation);
+}
+
+void ThreadRaces::assume(std::string what, Operation *first, Operation *second, int key) {
+  if (!assumed.insert({key < -1 ? nullptr : second, key}).second)
+    return;
+  ::ts::schedule::ThreadFinding finding;
+  finding.text = std::move(what);
+  finding.first = place(first);
+  finding.second = place(second);
+  task.threads.push_back(std::move(finding));
+}
+
+void ThreadRaces::report(const ThreadAccess &a, const ThreadAccess &b, const Piece &p,
+                         const Piece &q) {
+  if (!reported.insert({a.op, b.op}).second)
+    return;
+  bool tmem = a.byLanes || b.byLanes;
+  auto site = [&](const ThreadAccess &access, unsigned thread) {
+    return std::string(access.write ? "write" : "read") + " of '" + nameOf(access.allocation) +
+           "' by thread " + std::to_string(thread) + " (warp " + std::to_string(thread / 32) +
+           " of '" + task.name + "')" +
+           (access.completion != Completion::AtOnce ? ", in flight until its thread waits for it"
+                                                    : "");
+  };
+  ::ts::schedule::ThreadFinding finding;
+  finding.race = true;
+  finding.first = place(a.op);
+  finding.second = place(b.op);
+  finding.firstText = site(a, p.thread);
+  finding.secondText = site(b, q.thread);
+  bool sameWarp = p.thread / 32 == q.thread / 32;
+  finding.text = "threads " + std::to_string(p.thread) + " and " + std::to_string(q.thread) +
+                 " of '" + task.name + "' touch " + (tmem ? "column " : "byte ") +
+                 std::to_string(std::max(p.begin, q.begin) / (tmem ? 32 : 8)) + " of '" +
+                 nameOf(a.allocation) + "' and nothing in the task orders them";
+  finding.help =
+      &a == &b   ? "let the threads write different parts, or one of them write"
+      : sameWarp ? "insert ts.warp_sync between the two"
+                 : "insert ts.barrier_sync on a named barrier of the task's " +
+                       std::to_string(warpCount * 32) + " threads between the two" +
+                       (a.completion != Completion::AtOnce ? ", after the wait for the first" : "");
+  task.threads.push_back(std::move(finding));
+}

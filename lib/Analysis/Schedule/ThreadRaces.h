@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// What the warps of one task know of each other's accesses, and where two of them meet without
+// knowing: the memory half of the walk in TaskThreads.cpp. Order between tasks is the prover's.
+#ifndef TS_LIB_ANALYSIS_SCHEDULE_THREADRACES_H
+#define TS_LIB_ANALYSIS_SCHEDULE_THREADRACES_H
+
+#include "ThreadValues.h"
+
+#include "llvm/ADT/BitVector.h"
+#include "llvm/ADT/DenseSet.h"
+
+#include <functional>
+
+namespace mlir::ts::detail {
+
+/// By warp: everything that it did before this time is known.
+using KnownTimes = std::vector<int64_t>;
+
+/// Known for certain, and known if every conditional synchronisation happens.
+struct Knowledge {
+  KnownTimes sure, maybe;
+};
+
+/// How an access completes.
+enum class Completion : uint8_t { AtOnce, Bulk, Wgmma, CpAsync };
+
+struct ThreadAccess {
+  Operation *op = nullptr;
+  int allocation = -1;
+  int64_t slot = 0; ///< stage of a ring, -1: any
+  bool write = false;
+  bool declared = false;  ///< work without a body: its parts among the warps are its author's
+  bool undecided = false; ///< not known who, where or whether
+  bool engine = false;    ///< by an engine that one thread starts, or by a whole warp
+  Completion completion = Completion::AtOnce;
+  Value constant;      ///< what a store writes, if all threads write the same
+  ThreadNumber offset; ///< bits from the start of the stage; a column of tensor memory has 32
+  /// Pieces from the offset on, as begin and size, sorted.
+  std::vector<std::pair<int64_t, int64_t>> pieces;
+  bool byLanes = false; ///< tensor memory: a warp reaches its quarter of the lanes only
+  /// Who; the first lane speaks for a warp that acts together.
+  llvm::BitVector threads, warps;
+  SmallVector<std::pair<int, bool>, 2> conditions; ///< symbol and value
+  int64_t begin = 0, end = 0, group = 0;
+};
+
+class ThreadRaces {
+public:
+  ThreadRaces(ThreadValues &values, unsigned warps, std::function<std::string(int)> nameOf,
+              ::ts::schedule::Task &task, std::function<int32_t(Operation *)> place,
+              std::function<bool(int, int)> overlaid);
+
+  void access(ThreadAccess access);
+  /// All of `warps` meet; `certain` if nothing that is unknown decides whether they do.
+  void meet(const llvm::BitVector &warps, bool certain);
+  /// The lanes of each of `warps` meet.
+  void meetLanes(const llvm::BitVector &warps);
+  /// What `warps` know together now.
+  Knowledge knowledge(const llvm::BitVector &warps);
+  void learn(const llvm::BitVector &warps, const Knowledge &what, bool certain);
+  void commitGroup(Completion kind, const llvm::BitVector &warps);
+  void waitGroups(Completion kind, int64_t pending, const llvm::BitVector &warps);
+  /// Forgets the run, not what was found.
+  void restart();
+  bool exhausted() const { return work > kMostWork; }
+  /// Takes `what` for granted; once for every second operation and key (below -1: once
+  /// for the key).
+  void assume(std::string what, Operation *first, Operation *second, int key);
+
+private:
+  static constexpr int64_t kMostWork = int64_t(1) << 24, kNever = int64_t(1) << 60;
+  struct Piece {
+    int64_t begin, end;
+    unsigned thread;
+  };
+
+  void assume(const ThreadAccess &a, const ThreadAccess &b);
+  void compare(const ThreadAccess &a, const ThreadAccess &b);
+  std::vector<Piece> expand(const ThreadAccess &access);
+  void report(const ThreadAccess &a, const ThreadAccess &b, const Piece &p, const Piece &q);
+  void forget();
+  bool knows(const std::vector<KnownTimes> &clock, unsigned who, unsigned of,
+             const ThreadAccess &access) const {
+    return access.end < clock[who][of];
+  }
+
+  ThreadValues &values;
+  unsigned warpCount;
+  std::function<std::string(int)> nameOf;
+  ::ts::schedule::Task &task;
+  std::function<int32_t(Operation *)> place;
+  std::function<bool(int, int)> overlaid; ///< two allocations may share bytes
+  std::vector<KnownTimes> sure, maybe;    ///< by warp that knows, by warp that is known
+  std::vector<int64_t> lanesMet;  ///< by warp: time of the last synchronisation of its lanes
+  std::vector<int64_t> groups[4]; ///< by completion and warp: closed groups
+  std::vector<ThreadAccess> live;
+  int64_t now = 1, work = 0;
+  llvm::DenseSet<std::pair<Operation *, Operation *>> reported;
+  llvm::DenseSet<std::pair<Operation *, int>> assumed;
+};
+
+} // namespace mlir::ts::detail
+
+#endif
