@@ -42,7 +42,9 @@ std::vector<int> AgentWriter::footprints(const Access &access, StepId at, int64_
   info.via = via;
   info.agent = w.agent;
   info.task = w.task;
-  info.part = slot * int64_t(task.steps.size()) + at;
+  // Parts of one stage of one allocation: what else shares its bytes is no part of it.
+  info.part = (slot * int64_t(task.steps.size()) + at) * int64_t(kernel.allocations.size()) +
+              access.allocation;
   info.text = program.agents[size_t(w.agent)].name + (access.write ? " writes " : " reads ") +
               alloc.name + "[" + std::to_string(stage) + "]@" + std::to_string(cta) + " slot " +
               std::to_string(slot);

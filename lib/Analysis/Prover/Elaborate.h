@@ -49,7 +49,11 @@ struct FamilyMemory {
 constexpr int64_t mostBytes = int64_t(1) << 40;
 
 /// Asynchronous channels of one agent.
-enum Channel : int { Sync, Umma, Tma, Bulk, Wgmma, CpAsync, TmemLoad };
+enum Channel : int { Sync, Umma, Tma, Bulk, Wgmma, CpAsync, TmemLoad, Held };
+/// What the closing op of one side of a ring ends: declared work of an engine.
+inline Channel heldBy(int ring, proto::Side side) {
+  return Channel(Held + 2 * ring + (side == proto::Side::Consumer));
+}
 
 class Elaborator {
 public:
@@ -135,6 +139,9 @@ private:
   bool exclusive(sched::StepId one, sched::StepId other) const;
   void markLastOfBracket();
   void makeSide(int ring, proto::Side which, Side &side);
+  /// Of declared work by an engine: the closing op of its ring where the task has one.
+  Channel endOfDeclared(const sched::Event &event) const;
+  bool holds(int resource, proto::Side side) const;
   void block(const Steps &steps, int depth);
   void step(sched::StepId id, int depth);
   void event(sched::StepId id, int depth);

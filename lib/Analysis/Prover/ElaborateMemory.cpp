@@ -176,7 +176,7 @@ void Elaborator::addConflicts() {
   for (size_t i = 0; i < program.families.size(); ++i)
     if (program.families[i].allocation >= 0)
       accesses.push_back(int(i));
-  auto exempt = [&](int i, int j, bool relative) {
+  auto exempt = [&](int i, int j, bool relative, bool sameStage) {
     const Family &a = program.families[size_t(i)], &b = program.families[size_t(j)];
     const FamilyMemory &x = memory[size_t(i)], &y = memory[size_t(j)];
     if (a.agent == b.agent) {
@@ -187,12 +187,11 @@ void Elaborator::addConflicts() {
         return true;
     }
     const sched::Task &s = kernel.tasks[size_t(a.task)], &t = kernel.tasks[size_t(b.task)];
-    if (s.source != t.source || relative)
+    // Parts are parts of one stage of one allocation; what else shares its bytes is no part of it.
+    if (s.source != t.source || relative || a.allocation != b.allocation || !sameStage)
       return false;
     if (a.agent != b.agent && a.step == b.step && s.name == t.name)
       return true;
-    if (a.allocation != b.allocation)
-      return false;
     // Parts that one task addresses at run time are taken as disjoint.
     if ((!x.exact || !y.exact) && !(x.declared && y.declared) &&
         kernel.allocations[size_t(a.allocation)].space != sched::MemorySpace::Tmem) {
@@ -208,9 +207,10 @@ void Elaborator::addConflicts() {
       const Family &a = program.families[size_t(i)], &b = program.families[size_t(j)];
       if (a.cta != b.cta || (a.kind != Family::Kind::Write && b.kind != Family::Kind::Write))
         continue;
-      bool same = a.allocation == b.allocation, decided = false, skip = false;
+      bool same = a.allocation == b.allocation;
+      std::optional<bool> skips[2]; // by "in one stage"
       bool relative = same && a.agent == b.agent && a.partBase >= 0 && a.partBase == b.partBase;
-      for (int s = 0; s < a.stages && !skip; ++s)
+      for (int s = 0; s < a.stages; ++s)
         for (int t = 0; t < b.stages; ++t) {
           Range x = rangeOf(kernel, placement, a, s), y = rangeOf(kernel, placement, b, t);
           bool meet = x.placed && y.placed ? overlap(x, y)
@@ -219,12 +219,12 @@ void Elaborator::addConflicts() {
             meet = partsMeet(a, s, b, t);
           if (!meet)
             continue;
-          if (!decided) {
-            decided = true;
-            skip = exempt(i, j, relative);
-            if (skip)
-              break;
-          }
+          bool sameStage = s == t || a.partBase >= 0 || b.partBase >= 0;
+          std::optional<bool> &skip = skips[sameStage];
+          if (!skip)
+            skip = exempt(i, j, relative, sameStage);
+          if (*skip)
+            continue;
           int e = a.base + s, f = b.base + t;
           for (auto [from, to] : {std::pair(e, f), std::pair(f, e)}) {
             Bits &mask = program.conflicts[size_t(from)];

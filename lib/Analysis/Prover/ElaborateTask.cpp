@@ -212,6 +212,8 @@ void TaskElaborator::barrierOp(sched::StepId id, int resource, proto::Op op) {
   if (action.wait && (action.wait->blocking || side.opens) && executes(action.wait->who) &&
       (proto::waitingCtas(ring.spec, c.kernel.cluster, op, who) >> cta & 1))
     waitFor(ring, side, *action.wait, id, 0, false);
+  if ((op == proto::Op::Commit || op == proto::Op::Release) && holds(resource, proto::sideOf(op)))
+    emit(Op::Flush, id, queue(heldBy(ringIndex, proto::sideOf(op))));
   if (action.arrive && executes(action.arrive->who) &&
       (proto::arrivingCtas(ring.spec, c.kernel.cluster, op, who) >> cta & 1))
     arriveAt(ring, side, *action.arrive, op, id);

@@ -104,6 +104,32 @@ bool TaskElaborator::choosePart(const sched::Access &access, AccessSpec &spec, F
   return true;
 }
 
+static proto::Side sideOf(const sched::Event &event) {
+  return event.kind == EventKind::Produce ? proto::Side::Producer : proto::Side::Consumer;
+}
+
+Channel TaskElaborator::endOfDeclared(const sched::Event &event) const {
+  int ring = event.resource < 0 ? -1 : c.ringOf[size_t(event.resource)];
+  if (ring < 0)
+    return Sync;
+  auto side = sides.find({ring, sideOf(event)});
+  // Without a closing op nothing says that the engine has ended.
+  return side != sides.end() && side->second.closes ? heldBy(ring, sideOf(event)) : Wgmma;
+}
+
+/// Whether the task has declared work of an engine that the closing op of this side ends.
+bool TaskElaborator::holds(int resource, proto::Side side) const {
+  return std::any_of(task().steps.begin(), task().steps.end(), [&](const sched::Step &step) {
+    const sched::Event &event = step.event;
+    return step.kind == StepKind::Event && event.declared && event.resource == resource &&
+           (event.kind == EventKind::Produce || event.kind == EventKind::Consume) &&
+           sideOf(event) == side &&
+           std::any_of(event.accesses.begin(), event.accesses.end(), [](const auto &access) {
+             return access.engine == proto::EngineWgmma;
+           });
+  });
+}
+
 void TaskElaborator::access(sched::StepId id, const sched::Event &event, bool declared) {
   for (size_t i = 0; i < event.accesses.size(); ++i) {
     const sched::Access &access = event.accesses[i];
@@ -115,6 +141,8 @@ void TaskElaborator::access(sched::StepId id, const sched::Event &event, bool de
     int ringIndex = c.ringOf[size_t(allocation.resource)];
     const Ring *ring = ringIndex < 0 ? nullptr : &c.rings[size_t(ringIndex)];
     Channel channel = channelOf(access, declared);
+    if (declared && access.engine == proto::EngineWgmma)
+      channel = endOfDeclared(event);
     if (channel == CpAsync && declared && !(ring && ring->spec.asyncLoad))
       channel = Sync;
     if (channel == Tma && !(ring && proto::countsBytes(ring->spec.type))) {

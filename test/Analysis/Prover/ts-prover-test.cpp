@@ -156,6 +156,8 @@ private:
         spec.producerSignal = proto::SignalCtaLeader;
       if (flag(w, "leader_consumes"))
         spec.consumerSignal = proto::SignalCtaLeader;
+      if (flag(w, "wgmma_reads"))
+        spec.consumerAccess = proto::SideAccess{proto::EngineWgmma, 0};
       if (flag(w, "no_multicast"))
         spec.multicast = {false, false};
       if (flag(w, "local"))
