@@ -178,6 +178,14 @@ gpu.module @m {
 // -----
 
 gpu.module @m {
+  // expected-error @+1 {{'min' of argument '%n' is a smallest trip count: it needs an index argument and a number from 0 to 2^31 - 1}}
+  ts.kernel @k(%n: index min 2147483648) warps(1) {
+  }
+}
+
+// -----
+
+gpu.module @m {
   // expected-error @+1 {{expected a launch expression: an integer, an argument, or dim, stride, sms, ceildiv, div, mod, min, max}}
   ts.kernel @k(%n: index = ]) warps(1) {
   }
