@@ -23,6 +23,7 @@ public:
   void run() {
     rings.start(w);
     list(task.body);
+    rings.checkForks(w);
     if (choice.drain)
       rings.drain(w);
   }

@@ -446,6 +446,8 @@ std::vector<Case> knownCases() {
   add("gemm, multicast, without drain", "exit", gemm(2, 1, false));
   add("gemm, MMA pair", "safe", gemm(2, 2, true));
   add("gemm, MMA pair, without drain", "exit", gemm(2, 2, false));
+  for (Case &known : featureCases())
+    cases.push_back(std::move(known));
   return cases;
 }
 

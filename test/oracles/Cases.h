@@ -17,6 +17,8 @@ struct Case {
 };
 
 std::vector<Case> knownCases();
+/// Those of groups, hand-written mbarriers, named and cluster barriers; among knownCases().
+std::vector<Case> featureCases();
 
 /// The producer and consumer of one ring in tasks of their own, N iterations of "n".
 Sample simpleRing(protocol::PipelineType type, int64_t stages, int64_t trips, int64_t cluster = 1);

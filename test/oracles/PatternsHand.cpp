@@ -265,6 +265,8 @@ Generated namedThree(Random &random) {
   if (wrong == "count")
     m.kernel().resources[size_t(random.chance(50) ? full : empty)].count -= 32;
   bool syncs = random.chance(30);
+  // The reader's warps meet by themselves, too.
+  int own = random.chance(25) ? m.barrier(ResourceKind::NamedBarrier, "own", 32 * warps) : -1;
   for (int64_t w = 0; w < writers; ++w) {
     m.task("w" + std::to_string(w));
     m.loop(n(), [&] {
@@ -288,6 +290,8 @@ Generated namedThree(Random &random) {
   m.loop(n(), [&] {
     m.event(K::BarrierSync, full);
     touch(m, s, false);
+    if (own >= 0)
+      m.event(K::BarrierSync, own);
     if (wrong != "no-way-back")
       m.event(random.chance(50) ? K::BarrierArrive : K::BarrierSync, empty);
   });

@@ -97,6 +97,8 @@ struct Program {
   bool imbalanced = false;
   /// A try is followed by the blocking op of another slot.
   bool strayTry = false;
+  /// A bracket of a fork acquires other members than the task does: which one arms is not said.
+  bool strayFork = false;
 };
 
 //--- Verdicts -----------------------------------------------------------------------------------

@@ -32,8 +32,9 @@ struct Writer {
   int64_t warps = 1; ///< that this agent stands for
   bool splitWarps = false;
   std::map<RingKey, Cursor> cursors;
-  /// Where the operations stand that arm a slot of a fork group, by group and slot.
-  std::map<std::pair<int, int64_t>, std::vector<size_t>> armed;
+  /// Where the operations stand that arm a slot of a fork group, and the members acquired for it;
+  /// by group and slot.
+  std::map<std::pair<int, int64_t>, std::pair<std::vector<size_t>, std::set<int>>> armed;
 };
 
 class Rings {
@@ -56,6 +57,8 @@ public:
   void start(Writer &writer) const;
   void perform(Writer &writer, int resource, protocol::Op op);
   void drain(Writer &writer);
+  /// Sets Program::strayFork where a slot of a fork was not acquired as a whole.
+  void checkForks(const Writer &writer) const;
   /// The slot that work on this side sees.
   int64_t slotOfWork(const Writer &writer, int resource, protocol::Side side) const;
   /// The closing op of a member's bracket may stand on its group.

@@ -65,7 +65,12 @@ void Rings::armFork(Writer &writer, int resource, int64_t slot) {
   auto &ops = program.agents[size_t(writer.agent)].ops;
   if (kernel.resources[size_t(group)].mode != GroupMode::Fork)
     return arm(writer, resource, slot);
-  std::vector<size_t> &armed = writer.armed[{group, slot}];
+  auto &[armed, members] = writer.armed[{group, slot}];
+  members.insert(resource);
+  // The bracket has been closed before.
+  if (auto it = writer.cursors.find({group, Side::Producer});
+      it != writer.cursors.end() && it->second.close > slot)
+    program.strayFork = true;
   for (size_t at : armed)
     ops[at] = {OpKind::Close, -1, 0, 0, 0, -1, -1, {}, {}};
   armed.clear();
@@ -73,6 +78,14 @@ void Rings::armFork(Writer &writer, int resource, int64_t slot) {
   arm(writer, resource, slot);
   for (size_t at = first; at < ops.size(); ++at)
     armed.push_back(at);
+}
+
+void Rings::checkForks(const Writer &writer) const {
+  for (auto &[key, armed] : writer.armed)
+    for (int member : membersOf(key.first))
+      if (auto it = writer.cursors.find({member, Side::Producer});
+          it != writer.cursors.end() && it->second.opens && !armed.second.count(member))
+        program.strayFork = true;
 }
 
 /// Counts of the shared barriers: one arrival of everybody whose task has the operation.

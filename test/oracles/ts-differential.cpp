@@ -132,13 +132,18 @@ public:
     c.prover = verdict.kind == V::Proven       ? "proven"
                : verdict.kind == V::ProvenUpTo ? "proven up to a bound"
                                                : kindOf(verdict.fault->kind);
+    // Whether the prover's own witness is among the choices.
+    bool witnessed = true;
     std::vector<Choice> choices = choicesOf(sample.kernel, options.maxChoices);
     if (choices.size() < options.maxChoices || verdict.kind == V::Refuted)
       choices.insert(choices.begin(), sample.choice);
     if (verdict.kind == V::Refuted)
-      for (int64_t otherwise : {0, 1})
+      for (int64_t otherwise : {0, 1}) {
         if (std::optional<Choice> witness = witnessOf(sample, *verdict.fault, otherwise))
           choices.insert(choices.begin(), *witness);
+        else
+          witnessed = false;
+      }
     if (options.maxTrips >= 0) {
       if (verdict.kind == V::Refuted) {
         c.result = Comparison::Skipped;
@@ -152,9 +157,10 @@ public:
     for (const Choice &choice : choices) {
       Program program = unroll(sample.kernel, sample.places, choice);
       Verdict truth = explore(program, options.maxStates);
-      if (program.strayTry) {
+      if (program.strayTry || program.strayFork) {
         c.prover = "any";
-        c.why = "a try before another slot's blocking op (check 105)";
+        c.why = program.strayTry ? "a try before another slot's blocking op (check 105)"
+                                 : "a fork's bracket without some of its members (check 105)";
         c.result = Comparison::Skipped;
         return c;
       }
@@ -194,8 +200,8 @@ public:
       }
     }
     if (verdict.kind == V::Refuted && !seen) {
-      c.result = skipped ? Comparison::Skipped : Comparison::Disagree;
-      c.why = "too large";
+      c.result = skipped || !witnessed ? Comparison::Skipped : Comparison::Disagree;
+      c.why = skipped ? "too large" : "the witness is too long";
       if (c.explorer.empty())
         c.explorer = "safe";
     }
@@ -270,11 +276,12 @@ public:
     int wrong = 0;
     for (auto &[name, n] : disagreed)
       wrong += n;
-    std::printf(
-        "%lld compared, %lld refuted, %zu verdicts, %s, %lld proofs over some choices only, "
-        "%zu explorer states, prover %.2f s: %d disagreements\n",
-        (long long)checked, (long long)broken, kinds.size(), contents.str().c_str(),
-        (long long)partly, states, proverSeconds, wrong);
+    std::printf("%lld compared, %lld refuted (%lld %%), %zu verdicts, %s, %lld proofs over some "
+                "choices only, "
+                "%zu explorer states, prover %.2f s: %d disagreements\n",
+                (long long)checked, (long long)broken,
+                (long long)(checked ? 100 * broken / checked : 0), kinds.size(),
+                contents.str().c_str(), (long long)partly, states, proverSeconds, wrong);
     for (auto &[name, n] : agreed)
       std::printf("  agree    %-24s %d\n", name.c_str(), n);
     for (auto &[name, n] : disagreed)
