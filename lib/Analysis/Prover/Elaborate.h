@@ -161,6 +161,8 @@ private:
   std::vector<int64_t> issuedPerCta(const Ring &ring, const proto::IssuedBytes &bytes) const;
   std::vector<int64_t> declaredPerCta(const Ring &ring) const;
   void loop(sched::StepId id, int depth);
+  /// Number of a condition: one for all that have the same key, inside or outside tile loops.
+  int conditionFor(const std::string &key, const std::string &name);
   void hand(sched::StepId id);
   void baton(sched::StepId id, bool take);
   void drains();

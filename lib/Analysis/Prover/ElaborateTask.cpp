@@ -269,8 +269,22 @@ bool TaskElaborator::relevant(const Steps &steps) const {
 void TaskElaborator::loop(sched::StepId id, int depth) {
   const sched::Step &step = at(id);
   const sched::Loop &source = step.loop;
-  if (source.kind != sched::LoopKind::Tile && !relevant(step.body))
-    return block(step.body, depth);
+  if (source.kind != sched::LoopKind::Tile && !relevant(step.body)) {
+    if (source.constantTrips.value_or(1) < 1)
+      return;
+    // Once stands for any number of times but none.
+    const sched::Bound &upper = source.upper;
+    bool countsUp = source.lower == sched::Bound::constant(0) && upper.scale == 1 &&
+                    upper.offset == 0 && upper.kind != sched::Bound::Kind::Unknown;
+    if (!countsUp || upper.isConstant() || source.minTrips > 0)
+      return block(step.body, depth);
+    int number = conditionFor(upper.symbol + " > 0", upper.symbol + " > 0");
+    c.program.conditions[size_t(number)].symbol = c.symbolFor(upper, false, -1);
+    int branch = emit(Op::Branch, id, number, 1);
+    block(step.body, depth);
+    agent().code[size_t(branch)].target = int(agent().code.size());
+    return;
+  }
   LoopInfo info;
   info.loop = source;
   info.depth = depth;
@@ -333,6 +347,17 @@ int TaskElaborator::enclosing(sched::StepId id, bool) const {
   return -1;
 }
 
+int TaskElaborator::conditionFor(const std::string &key, const std::string &name) {
+  auto [it, fresh] = c.conditions.try_emplace({key, tileLoop}, int(c.program.conditions.size()));
+  if (fresh) {
+    ConditionInfo info;
+    info.name = name;
+    info.perTile = tileLoop;
+    c.program.conditions.push_back(std::move(info));
+  }
+  return it->second;
+}
+
 void TaskElaborator::step(sched::StepId id, int depth) {
   const sched::Step &step = at(id);
   auto twoWays = [&](int branch) {
@@ -345,16 +370,6 @@ void TaskElaborator::step(sched::StepId id, int depth) {
     agent().code[size_t(branch)].target = int(agent().code.size());
     block(step.orelse, depth);
     agent().code[size_t(jump)].target = int(agent().code.size());
-  };
-  auto conditionFor = [&](const std::string &key, const std::string &name) {
-    auto [it, fresh] = c.conditions.try_emplace({key, tileLoop}, int(c.program.conditions.size()));
-    if (fresh) {
-      ConditionInfo info;
-      info.name = name;
-      info.perTile = tileLoop;
-      c.program.conditions.push_back(std::move(info));
-    }
-    return it->second;
   };
   switch (step.kind) {
   case StepKind::Event:
