@@ -124,9 +124,8 @@ bool TaskElaborator::holds(int resource, proto::Side side) const {
     return step.kind == StepKind::Event && event.declared && event.resource == resource &&
            (event.kind == EventKind::Produce || event.kind == EventKind::Consume) &&
            sideOf(event) == side &&
-           std::any_of(event.accesses.begin(), event.accesses.end(), [](const auto &access) {
-             return access.engine == proto::EngineWgmma;
-           });
+           std::any_of(event.accesses.begin(), event.accesses.end(),
+                       [](const auto &access) { return access.engine == proto::EngineWgmma; });
   });
 }
 
