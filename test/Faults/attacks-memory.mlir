@@ -274,7 +274,7 @@ gpu.module @m attributes {ts.chip = "sm_90a"} {
 
 // -----
 
-// ERR: error: [TS302] race: 'a[1]' and 'a[0]' touch the same memory and nothing orders them
+// ERR: error: [TS302] race when k >= 1: 'a[1]' and 'a[0]' touch the same memory and nothing orders them
 gpu.module @m attributes {ts.chip = "sm_90a"} {
   ts.kernel @replica_scratch(%k: index) warps(12) {
     %c0 = arith.constant 0 : index

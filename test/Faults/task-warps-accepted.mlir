@@ -325,7 +325,7 @@ gpu.module @m attributes {ts.chip = "sm_100a"} {
 // -----
 
 // OUT: run_time_index: proven
-// OUT-NEXT: assumed: warps of 'a' touch different parts of 'x' at 
+// OUT-NEXT: assumed: warps of 'a' touch different parts of 'x' at
 gpu.module @m attributes {ts.chip = "sm_90a"} {
   ts.kernel @run_time_index(%k: index) warps(12) {
     %c0 = arith.constant 0 : index
@@ -354,7 +354,7 @@ gpu.module @m attributes {ts.chip = "sm_90a"} {
 // -----
 
 // OUT: meets_if: proven
-// OUT-NEXT: assumed: warps of 'a' touch different parts of 'x' at 
+// OUT-NEXT: assumed: warps of 'a' touch different parts of 'x' at
 gpu.module @m attributes {ts.chip = "sm_90a"} {
   ts.kernel @meets_if(%k: index) warps(12) {
     %c0 = arith.constant 0 : index
@@ -438,6 +438,271 @@ gpu.module @m attributes {ts.chip = "sm_90a"} {
       ts.produce %s "one" declared
       ts.barrier_sync %bar
       ts.produce %s "two" declared
+    }
+  }
+}
+
+// -----
+
+// OUT: if_then_barrier: proven
+gpu.module @m attributes {ts.chip = "sm_90a"} {
+  ts.kernel @if_then_barrier(%k: index) warps(12) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %c127 = arith.constant 127 : index
+    %c128 = arith.constant 128 : index
+    %one = arith.constant 1.0 : f32
+    %g = ts.resource "g" gmem
+    %bar = ts.named_barrier "bar" threads(128)
+    %s = ts.resource "s" smem(x: memref<128xf32>)
+    ts.depends %s on %g
+
+    ts.task "a" warps(0, 4)  reads(%g) writes(%s) {
+      ts.consume %g "n" aux {
+      }
+      %t = ts.info thread : index
+      %w = ts.info warp : index
+      %lane = ts.info lane : index
+      %o = arith.subi %c127, %t : index
+      ts.produce %s "st" (%x) {
+        %c = arith.cmpi eq, %k, %c1 : index
+        scf.if %c {
+          memref.store %one, %x[%t] : memref<128xf32, #ts.smem>
+          ts.barrier_sync %bar
+          %v = memref.load %x[%o] : memref<128xf32, #ts.smem>
+        }
+      }
+
+    }
+  }
+}
+
+// -----
+
+// OUT: both_branches: proven
+gpu.module @m attributes {ts.chip = "sm_90a"} {
+  ts.kernel @both_branches(%k: index) warps(12) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %c127 = arith.constant 127 : index
+    %c128 = arith.constant 128 : index
+    %one = arith.constant 1.0 : f32
+    %g = ts.resource "g" gmem
+    %bar = ts.named_barrier "bar" threads(128)
+    %s = ts.resource "s" smem(x: memref<128xf32>)
+    ts.depends %s on %g
+
+    ts.task "a" warps(0, 4)  reads(%g) writes(%s) {
+      ts.consume %g "n" aux {
+      }
+      %t = ts.info thread : index
+      %w = ts.info warp : index
+      %lane = ts.info lane : index
+      %o = arith.subi %c127, %t : index
+      ts.produce %s "st" (%x) {
+        %c = arith.cmpi eq, %k, %c1 : index
+        memref.store %one, %x[%t] : memref<128xf32, #ts.smem>
+        scf.if %c {
+          ts.barrier_sync %bar
+        } else {
+          ts.barrier_sync %bar
+        }
+        %v = memref.load %x[%o] : memref<128xf32, #ts.smem>
+      }
+
+    }
+  }
+}
+
+// -----
+
+// OUT: if_else_same: proven
+gpu.module @m attributes {ts.chip = "sm_90a"} {
+  ts.kernel @if_else_same(%k: index) warps(12) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %c127 = arith.constant 127 : index
+    %c128 = arith.constant 128 : index
+    %one = arith.constant 1.0 : f32
+    %g = ts.resource "g" gmem
+    %bar = ts.named_barrier "bar" threads(128)
+    %s = ts.resource "s" smem(x: memref<128xf32>)
+    ts.depends %s on %g
+
+    ts.task "a" warps(0, 4)  reads(%g) writes(%s) {
+      ts.consume %g "n" aux {
+      }
+      %t = ts.info thread : index
+      %w = ts.info warp : index
+      %lane = ts.info lane : index
+      %o = arith.subi %c127, %t : index
+      ts.produce %s "st" (%x) {
+        %c = arith.cmpi eq, %k, %c1 : index
+        scf.if %c {
+          memref.store %one, %x[%t] : memref<128xf32, #ts.smem>
+        } else {
+          %v = memref.load %x[%o] : memref<128xf32, #ts.smem>
+        }
+      }
+
+    }
+  }
+}
+
+// -----
+
+// OUT: after_branch: proven
+// OUT-NEXT: assumed: warps of 'a' touch different parts of 'x' at
+gpu.module @m attributes {ts.chip = "sm_90a"} {
+  ts.kernel @after_branch(%k: index) warps(12) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %c127 = arith.constant 127 : index
+    %c128 = arith.constant 128 : index
+    %one = arith.constant 1.0 : f32
+    %g = ts.resource "g" gmem
+    %bar = ts.named_barrier "bar" threads(128)
+    %s = ts.resource "s" smem(x: memref<128xf32>)
+    ts.depends %s on %g
+
+    ts.task "a" warps(0, 4)  reads(%g) writes(%s) {
+      ts.consume %g "n" aux {
+      }
+      %t = ts.info thread : index
+      %w = ts.info warp : index
+      %lane = ts.info lane : index
+      %o = arith.subi %c127, %t : index
+      ts.produce %s "st" (%x) {
+        %c = arith.cmpi eq, %k, %c1 : index
+        memref.store %one, %x[%t] : memref<128xf32, #ts.smem>
+        scf.if %c {
+          ts.barrier_sync %bar
+        }
+        %v = memref.load %x[%o] : memref<128xf32, #ts.smem>
+      }
+
+    }
+  }
+}
+
+// -----
+
+// OUT: runtime_thread_branch: proven
+// OUT-NEXT: assumed: warps of 'a' touch different parts of 'x' at
+gpu.module @m attributes {ts.chip = "sm_90a"} {
+  ts.kernel @runtime_thread_branch(%k: index) warps(12) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %c127 = arith.constant 127 : index
+    %c128 = arith.constant 128 : index
+    %one = arith.constant 1.0 : f32
+    %g = ts.resource "g" gmem
+    %bar = ts.named_barrier "bar" threads(128)
+    %s = ts.resource "s" smem(x: memref<128xf32>)
+    ts.depends %s on %g
+
+    ts.task "a" warps(0, 4)  reads(%g) writes(%s) {
+      ts.consume %g "n" aux {
+      }
+      %t = ts.info thread : index
+      %w = ts.info warp : index
+      %lane = ts.info lane : index
+      %o = arith.subi %c127, %t : index
+      ts.produce %s "st" (%x) {
+        %c = arith.cmpi eq, %t, %k : index
+        scf.if %c {
+          memref.store %one, %x[%c0] : memref<128xf32, #ts.smem>
+        }
+        %v = memref.load %x[%c0] : memref<128xf32, #ts.smem>
+      }
+
+    }
+  }
+}
+
+// -----
+
+// OUT: if_view: proven
+// OUT-NEXT: assumed: warps of 'a' touch different parts of 'x' at
+gpu.module @m attributes {ts.chip = "sm_90a"} {
+  ts.kernel @if_view(%k: index) warps(12) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %c127 = arith.constant 127 : index
+    %c128 = arith.constant 128 : index
+    %one = arith.constant 1.0 : f32
+    %g = ts.resource "g" gmem
+    %bar = ts.named_barrier "bar" threads(128)
+    %s = ts.resource "s" smem(x: memref<128xf32>)
+    ts.depends %s on %g
+
+    ts.task "a" warps(0, 4)  reads(%g) writes(%s) {
+      ts.consume %g "n" aux {
+      }
+      %t = ts.info thread : index
+      %w = ts.info warp : index
+      %lane = ts.info lane : index
+      %o = arith.subi %c127, %t : index
+      ts.produce %s "st" (%x) {
+        %c = arith.cmpi eq, %k, %c1 : index
+        %lo = memref.subview %x[0] [64] [1] : memref<128xf32, #ts.smem> to memref<64xf32, strided<[1]>, #ts.smem>
+        %hi = memref.subview %x[64] [64] [1] : memref<128xf32, #ts.smem> to memref<64xf32, strided<[1], offset: 64>, #ts.smem>
+        %l2 = memref.cast %lo : memref<64xf32, strided<[1]>, #ts.smem> to memref<64xf32, strided<[1], offset: ?>, #ts.smem>
+        %h2 = memref.cast %hi : memref<64xf32, strided<[1], offset: 64>, #ts.smem> to memref<64xf32, strided<[1], offset: ?>, #ts.smem>
+        %y = scf.if %c -> memref<64xf32, strided<[1], offset: ?>, #ts.smem> {
+          scf.yield %l2 : memref<64xf32, strided<[1], offset: ?>, #ts.smem>
+        } else {
+          scf.yield %h2 : memref<64xf32, strided<[1], offset: ?>, #ts.smem>
+        }
+        memref.store %one, %y[%w] : memref<64xf32, strided<[1], offset: ?>, #ts.smem>
+        %v = memref.load %x[%o] : memref<128xf32, #ts.smem>
+      }
+
+    }
+  }
+}
+
+// -----
+
+// OUT: sampled: proven
+// OUT-NEXT: assumed: warps of 'a' touch different parts of 'x' at
+gpu.module @m attributes {ts.chip = "sm_90a"} {
+  ts.kernel @sampled(%k: index) warps(12) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c2 = arith.constant 2 : index
+    %c127 = arith.constant 127 : index
+    %c128 = arith.constant 128 : index
+    %one = arith.constant 1.0 : f32
+    %g = ts.resource "g" gmem
+    %bar = ts.named_barrier "bar" threads(128)
+    %s = ts.resource "s" smem(x: memref<4096xf32>)
+    ts.depends %s on %g
+
+    ts.task "a" warps(0, 4)  reads(%g) writes(%s) {
+      ts.consume %g "n" aux {
+      }
+      %t = ts.info thread : index
+      %w = ts.info warp : index
+      %lane = ts.info lane : index
+      %o = arith.subi %c127, %t : index
+      ts.for %i = %c0 to %k {
+        %b = arith.muli %i, %c128 : index
+        %p = arith.addi %b, %t : index
+      ts.produce %s "st" (%x) {
+        memref.store %one, %x[%p] : memref<4096xf32, #ts.smem>
+      }
+      }
+      ts.produce %s "st" (%x) {
+        %v = memref.load %x[%t] : memref<4096xf32, #ts.smem>
+      }
+
     }
   }
 }

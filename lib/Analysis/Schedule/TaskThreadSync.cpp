@@ -28,7 +28,10 @@ bool TaskThreads::synchronise(Operation *op, const Scope &scope) {
       })
       .Case([&](PassOp o) {
         // All warps of the holder hand it on, and all warps of the next take it.
-        arrived[o->getOperand(0)] = races->knowledge(who);
+        Knowledge mine = races->knowledge(who);
+        if (!scope.always())
+          mine.sure.assign(warps, 0);
+        arrived[o->getOperand(0)] = std::move(mine);
         return true;
       })
       .Case([&](TakeOp o) {
@@ -87,7 +90,7 @@ void TaskThreads::barrier(Value resource, bool sync, const Scope &scope) {
     state.knowledge->maybe[warp] = std::max(state.knowledge->maybe[warp], mine.maybe[warp]);
   }
   state.warps |= who;
-  state.certain &= scope.certain();
+  state.certain &= scope.always();
   if (sync) {
     state.waiting |= who;
     races->meet(who, scope.certain());
@@ -130,7 +133,7 @@ void TaskThreads::ringOp(proto::Op op, int resource, const Scope &scope) {
     Knowledge what{KnownTimes(warps, 0), KnownTimes(warps, 0)};
     if (action.arrive)
       what = races->knowledge(action.arrive->who == proto::Executor::OneThreadOfTask ? one : all);
-    if (!scope.certain())
+    if (!scope.always())
       what.sure.assign(warps, 0);
     ++side.closes;
     side.closed.push_back(std::move(what));

@@ -227,6 +227,8 @@ void TaskThreads::branch(Operation *op, const ThreadNumber &condition, bool expe
     }
     return merged();
   }
+  ThreadRaces::Certain before = races->enterBranch();
+  ThreadRaces::Certain ends[2];
   for (bool taken : {false, true}) {
     Scope some = scope;
     if (condition.uniform() && condition.terms.size() == 1)
@@ -234,7 +236,9 @@ void TaskThreads::branch(Operation *op, const ThreadNumber &condition, bool expe
     else
       some.undecided = true;
     alternatives(op, taken, some);
+    ends[taken] = races->leaveWay(before);
   }
+  races->leaveBranch(ends[0], ends[1]);
   merged();
 }
 

@@ -34,7 +34,9 @@ private:
     SmallVector<std::pair<int, bool>, 2> conditions;
     bool first = true, last = true;
     int64_t index = 0;
-    bool certain() const { return !undecided && conditions.empty(); }
+    /// Whether who comes here meets here, and whether everybody comes here.
+    bool certain() const { return !undecided; }
+    bool always() const { return !undecided && conditions.empty(); }
   };
   /// One side of a ring.
   struct RingSide {

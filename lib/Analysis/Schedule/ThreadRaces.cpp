@@ -18,6 +18,7 @@ ThreadRaces::ThreadRaces(ThreadValues &values, unsigned warps,
 
 void ThreadRaces::restart() {
   now = 1;
+  branches = 0;
   live.clear();
   sure.assign(warpCount, KnownTimes(warpCount, 0));
   maybe = sure;
@@ -64,6 +65,22 @@ void ThreadRaces::meetLanes(const llvm::BitVector &warps) {
     lanesMet[warp] = now;
 }
 
+ThreadRaces::Certain ThreadRaces::leaveWay(const Certain &to) {
+  Certain end{std::move(sure), std::move(lanesMet)};
+  sure = to.sure;
+  lanesMet = to.lanesMet;
+  return end;
+}
+
+void ThreadRaces::leaveBranch(const Certain &one, const Certain &other) {
+  --branches;
+  for (unsigned who = 0; who < warpCount; ++who) {
+    for (unsigned of = 0; of < warpCount; ++of)
+      sure[who][of] = std::min(one.sure[who][of], other.sure[who][of]);
+    lanesMet[who] = std::min(one.lanesMet[who], other.lanesMet[who]);
+  }
+}
+
 void ThreadRaces::commitGroup(Completion kind, const llvm::BitVector &warps) {
   for (unsigned warp : warps.set_bits())
     ++groups[unsigned(kind)][warp];
@@ -85,6 +102,8 @@ void ThreadRaces::waitGroups(Completion kind, int64_t pending, const llvm::BitVe
 }
 
 void ThreadRaces::forget() {
+  if (branches > 0)
+    return;
   llvm::erase_if(live, [&](const ThreadAccess &access) {
     for (unsigned of : access.warps.set_bits()) {
       if (access.begin >= lanesMet[of])

@@ -60,6 +60,19 @@ public:
   void learn(const llvm::BitVector &warps, const Knowledge &what, bool certain);
   void commitGroup(Completion kind, const llvm::BitVector &warps);
   void waitGroups(Completion kind, int64_t pending, const llvm::BitVector &warps);
+  /// What is certain at one place of the walk. A branch that may not be taken starts from such a
+  /// state; after it, only what both ways make certain is.
+  struct Certain {
+    std::vector<KnownTimes> sure;
+    std::vector<int64_t> lanesMet;
+  };
+  Certain enterBranch() {
+    ++branches;
+    return {sure, lanesMet};
+  }
+  /// Ends one way and goes back to `to`; returns what was certain at its end.
+  Certain leaveWay(const Certain &to);
+  void leaveBranch(const Certain &one, const Certain &other);
   /// Forgets the run, not what was found.
   void restart();
   bool exhausted() const { return work > kMostWork; }
@@ -95,6 +108,7 @@ private:
   std::vector<int64_t> groups[4]; ///< by completion and warp: closed groups
   std::vector<ThreadAccess> live;
   int64_t now = 1, work = 0;
+  int branches = 0; ///< that the walk is in
   llvm::DenseSet<std::pair<Operation *, Operation *>> reported;
   llvm::DenseSet<std::pair<Operation *, int>> assumed;
 };
