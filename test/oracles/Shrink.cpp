@@ -136,8 +136,12 @@ std::vector<Sample> smaller(const Sample &sample) {
     }
   for (size_t r = 0; r < k.resources.size(); ++r) {
     const auto &pipeline = k.resources[r].pipeline;
-    if (pipeline && pipeline->stages > 1)
-      copy().resources[r].pipeline->stages -= 1;
+    // The members of a group have as many stages as the group.
+    int group = k.resources[r].kind == ResourceKind::Group ? int(r) : k.resources[r].group;
+    if (pipeline && pipeline->stages > 1 && (group < 0 || group == int(r)))
+      for (Resource &other : copy().resources)
+        if (&other == &list.back().kernel.resources[r] || (group >= 0 && other.group == group))
+          other.pipeline->stages -= 1;
     if (pipeline && pipeline->advanceOnWait)
       copy().resources[r].pipeline->advanceOnWait = false;
     if (pipeline && pipeline->advanceOnAcquire)

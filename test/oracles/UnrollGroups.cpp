@@ -8,7 +8,6 @@
 namespace ts::oracle {
 
 using namespace protocol;
-using schedule::EventKind;
 using schedule::ResourceKind;
 using schedule::Task;
 
