@@ -18,7 +18,7 @@ import sys
 import time
 
 KINDS = ("bytes", "deadlock", "exit", "overrun", "pdl", "proven", "race")
-SUMMARY = re.compile(r"^(\d+) compared, (\d+) refuted, (\d+) in clusters.*: (\d+) disagreements", re.M)
+SUMMARY = re.compile(r"^(\d+) compared, (\d+) refuted.*?(\d+) in clusters.*: (\d+) disagreements", re.M)
 BLOCK, LIMIT = 250, 3000  # seeds, seconds
 
 

@@ -370,8 +370,8 @@ LogicalResult KernelOp::verify() {
   for (auto [i, min] : llvm::enumerate(getArgMins()))
     // Beyond 2^31 nothing runs to its end, and sums of trip counts would not fit any more.
     if (min < 0 || min > INT32_MAX || (min && !args[i].getType().isIndex()))
-      return emitOpError("'min' of argument '%")
-             << cast<StringAttr>(getArgNames()[i]).getValue()
-             << "' is a smallest trip count: it needs an index argument and a number from 0 to 2^31 - 1";
+      return emitOpError("'min' of argument '%") << cast<StringAttr>(getArgNames()[i]).getValue()
+                                                 << "' is a smallest trip count: it needs an index "
+                                                    "argument and a number from 0 to 2^31 - 1";
   return success();
 }
