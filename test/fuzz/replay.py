@@ -40,7 +40,7 @@ class Replay:
         self.options = options
         self.random = random.Random(options.seed)
         self.pool = concurrent.futures.ThreadPoolExecutor(os.cpu_count())
-        self.faults, self.counts, self.notes = [], {}, []
+        self.faults, self.counts, self.notes, self.shown = [], {}, [], 0
         self.mutants = 10 if options.full else 1
 
     def tool(self, name):
@@ -66,6 +66,9 @@ class Replay:
     def count(self, what, number):
         self.counts[what] = self.counts.get(what, 0) + number
         print(f"{what}: {self.counts[what]} so far, {len(self.faults)} faults", flush=True)
+        while self.shown < len(self.faults):
+            print(self.faults[self.shown], flush=True)
+            self.shown += 1
 
     def write(self, name, text):
         path = os.path.join(self.options.work, name)
@@ -142,7 +145,8 @@ class Replay:
                     text = file.read()
                 numbers = ABSURD if folder == "Protocol" else LARGE
                 for index in range(10 * self.mutants):
-                    inputs.append((tool, self.write(f"{folder}.{os.path.basename(path)}.{index}", self.absurd(text, numbers))))
+                    name = f"{folder}.{os.path.basename(path)}.{index}"
+                    inputs.append((tool, self.write(name, self.absurd(text, numbers))))
         self.all("texts", [(self.tool(tool), path) for tool, path in inputs])
 
     def absurd(self, text, numbers):
@@ -192,7 +196,7 @@ def main():
     replay.seeds()
     for note in replay.notes:
         print("note:", note)
-    print("\n".join(replay.faults))
+    print("\n".join(replay.faults[replay.shown :]))
     said = ", ".join(f"{number} {what}" for what, number in replay.counts.items())
     print(f"note: replayed: {said}; {len(replay.faults)} faults")
     # An empty corpus would pass in silence.
