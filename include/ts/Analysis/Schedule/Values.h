@@ -4,9 +4,9 @@
 #ifndef TS_ANALYSIS_SCHEDULE_VALUES_H
 #define TS_ANALYSIS_SCHEDULE_VALUES_H
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "ts/Analysis/Schedule/Model.h"
 #include "ts/Dialect/TS/IR/TS.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "llvm/ADT/DenseMap.h"
 
 namespace mlir::ts {
