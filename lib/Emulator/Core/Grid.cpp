@@ -1,0 +1,282 @@
+// The grid: clusters are started in order and moved by a few host threads. A thread keeps several
+// clusters when one needs the others to go on (flags in global memory). SPDX-License-Identifier:
+// Apache-2.0 WITH LLVM-exception
+#include "Grid.h"
+
+#include "Run.h"
+#include "Trace.h"
+
+#include <chrono>
+#include <set>
+#include <thread>
+
+namespace ts::emu {
+namespace {
+
+constexpr uint64_t quantum = 200'000; // steps before a thread looks at another cluster
+
+struct Launch {
+  GridLaunch spec;
+  GridQueue queue{0};
+  Machine machine;
+  std::atomic<uint64_t> clustersDone{0};
+  std::vector<uint8_t> executed; // forms
+};
+
+class Grids {
+public:
+  Grids(std::vector<GridLaunch> specs, GlobalMemory &global, unsigned sms) {
+    const std::atomic<bool> *previous = nullptr;
+    for (GridLaunch &spec : specs) {
+      auto launch = std::make_unique<Launch>();
+      const LaunchOptions &o = *spec.options;
+      Machine &m = launch->machine;
+      uint64_t clusters = 1;
+      for (unsigned d = 0; d < 3; ++d) {
+        m.gridClusters[d] = o.grid[d] / o.cluster[d];
+        clusters *= m.gridClusters[d];
+      }
+      launch->queue.total = clusters;
+      m.program = spec.program;
+      m.entry = spec.entry;
+      m.options = spec.options;
+      m.params = spec.params;
+      m.global = &global;
+      m.sms = sms;
+      m.queue = &launch->queue;
+      m.previousDone = o.pdl ? previous : nullptr;
+      m.totalCtas = clusters * o.cluster[0] * o.cluster[1] * o.cluster[2];
+      m.done = clusters == 0;
+      launch->executed.assign(spec.program->forms.size(), 0);
+      launch->spec = std::move(spec);
+      previous = &launch->machine.done;
+      launches.push_back(std::move(launch));
+    }
+    const LaunchOptions &first = *launches.front()->spec.options;
+    if (!first.traceFile.empty())
+      tracer = std::make_unique<Tracer>(first.traceFile);
+    unsigned cores = std::max(1u, std::thread::hardware_concurrency());
+    uint64_t most = 0;
+    for (const auto &launch : launches)
+      most = std::max(most, launch->queue.total);
+    threads = first.threads ? first.threads : cores;
+    threads = unsigned(std::clamp<uint64_t>(threads, 1, std::max<uint64_t>(most, 1)));
+    if (tracer)
+      threads = 1;
+    uint64_t perCluster = uint64_t(first.cluster[0]) * first.cluster[1] * first.cluster[2];
+    resident = std::max<uint64_t>(1, first.residentCtas / perCluster / threads);
+  }
+
+  LaunchResult run() {
+    std::vector<std::thread> workers;
+    for (unsigned i = 1; i < threads; ++i)
+      workers.emplace_back([this] { work(); });
+    work();
+    for (std::thread &worker : workers)
+      worker.join();
+    return collect();
+  }
+
+private:
+  struct Active {
+    Launch *launch;
+    std::unique_ptr<ClusterRun> run;
+    std::vector<uint8_t> executed;
+    bool stuck = false; // did not move, or moved without changing anything
+  };
+
+  bool mayStart(size_t index) const {
+    if (index == 0)
+      return true;
+    const Launch &previous = *launches[index - 1];
+    if (previous.machine.done)
+      return true;
+    return launches[index]->spec.options->pdl &&
+           previous.machine.ctasReleased == previous.machine.totalCtas;
+  }
+
+  std::unique_ptr<Active> startNext() {
+    for (size_t i = 0; i < launches.size(); ++i) {
+      if (!mayStart(i))
+        break;
+      Launch &launch = *launches[i];
+      std::optional<uint64_t> id = launch.queue.take();
+      if (!id)
+        continue;
+      auto active = std::make_unique<Active>();
+      active->launch = &launch;
+      ++runningClusters;
+      active->executed.assign(launch.executed.size(), 0);
+      active->run =
+          std::make_unique<ClusterRun>(launch.machine, *id, active->executed, tracer.get());
+      return active;
+    }
+    return nullptr;
+  }
+
+  bool allStarted() const {
+    return std::all_of(launches.begin(), launches.end(),
+                       [](const auto &l) { return l->machine.done.load(); });
+  }
+
+  void work() {
+    std::vector<std::unique_ptr<Active>> active;
+    size_t turn = 0;
+    while (!stop) {
+      bool allStuck = std::all_of(active.begin(), active.end(), [](auto &a) { return a->stuck; });
+      // Another cluster is needed only when those at hand do not get on by themselves.
+      if (active.empty() || (allStuck && active.size() < resident)) {
+        if (std::unique_ptr<Active> next = startNext()) {
+          active.push_back(std::move(next));
+          turn = active.size() - 1;
+        } else if (active.empty()) {
+          if (allStarted())
+            return;
+          std::this_thread::yield(); // other threads finish the predecessor
+          continue;
+        }
+      }
+      turn %= active.size();
+      Active &a = *active[turn];
+      uint64_t before = a.run->instructions;
+      ClusterRun::Outcome outcome = a.run->run(quantum);
+      tell(a.run->instructions - before);
+      if (outcome == ClusterRun::Outcome::Done) {
+        retire(a);
+        active.erase(active.begin() + std::ptrdiff_t(turn));
+        continue;
+      }
+      if (outcome == ClusterRun::Outcome::Faulty) {
+        fail(a, std::move(a.run->faults));
+        return;
+      }
+      bool wasStuck = a.stuck;
+      a.stuck = outcome == ClusterRun::Outcome::Waiting;
+      if (a.stuck != wasStuck)
+        stuckClusters += a.stuck ? 1 : -1;
+      if (!a.stuck)
+        ++movement;
+      if (a.stuck && wasStuck && nothingMoves(active)) {
+        fail(a, {a.run->hangReport()});
+        return;
+      }
+      ++turn;
+    }
+  }
+
+  // A stuck cluster is hung when no cluster of any thread has moved since it got stuck and none is
+  // left to start.
+  bool nothingMoves(const std::vector<std::unique_ptr<Active>> &active) {
+    for (const auto &a : active)
+      if (!a->stuck)
+        return false;
+    if (active.size() < resident)
+      for (size_t i = 0; i < launches.size(); ++i)
+        if (mayStart(i) && !launches[i]->queue.empty())
+          return false;
+    if (stuckClusters < runningClusters)
+      return false;
+    uint64_t now = movement;
+    if (now != lastMovement.exchange(now)) {
+      patience = 0;
+      return false;
+    }
+    return ++patience > 4 * threads;
+  }
+
+  void retire(Active &a) {
+    Launch &launch = *a.launch;
+    std::lock_guard lock(mutex);
+    merge(a);
+    if (a.stuck)
+      --stuckClusters;
+    --runningClusters;
+    ++movement;
+    if (++launch.clustersDone + launch.queue.cancelled == launch.queue.total)
+      launch.machine.done = true;
+  }
+
+  void merge(Active &a) {
+    for (size_t i = 0; i < a.executed.size(); ++i)
+      a.launch->executed[i] |= a.executed[i];
+    actors = std::max(actors, a.run->actors());
+    for (Report &warning : a.run->warnings)
+      if (warnings.size() < 16 && seen.insert(warning.message + warning.site.instruction +
+                                              std::to_string(warning.site.ptxLine))
+                                      .second)
+        warnings.push_back(std::move(warning));
+  }
+
+  void fail(Active &a, std::vector<Report> reports) {
+    std::lock_guard lock(mutex);
+    merge(a);
+    if (faults.empty() || a.run->id() < faultyCluster) {
+      faults = std::move(reports);
+      faultyCluster = a.run->id();
+    }
+    stop = true;
+  }
+
+  void tell(uint64_t more) {
+    uint64_t now = instructions += more;
+    const LaunchOptions &options = *launches.front()->spec.options;
+    if (!options.progress)
+      return;
+    std::lock_guard lock(mutex);
+    auto time = std::chrono::steady_clock::now();
+    if (time - lastTold < std::chrono::milliseconds(500))
+      return;
+    lastTold = time;
+    Progress progress;
+    progress.instructions = now;
+    for (const auto &launch : launches) {
+      progress.clusters += launch->queue.total;
+      progress.clustersDone += launch->clustersDone + launch->queue.cancelled;
+    }
+    options.progress(progress);
+  }
+
+  LaunchResult collect() {
+    LaunchResult result;
+    result.faults = std::move(faults);
+    result.warnings = std::move(warnings);
+    result.instructions = instructions;
+    result.actors = actors;
+    std::set<std::string> forms;
+    for (const auto &launch : launches)
+      for (size_t i = 0; i < launch->executed.size(); ++i)
+        if (launch->executed[i])
+          forms.insert(launch->spec.program->forms[i]);
+    result.forms.assign(forms.begin(), forms.end());
+    if (tracer)
+      if (Status status = tracer->write(); !status) {
+        Report report;
+        report.kind = FaultKind::Launch;
+        report.message = status.error().message;
+        result.faults.push_back(std::move(report));
+      }
+    return result;
+  }
+
+  std::vector<std::unique_ptr<Launch>> launches;
+  std::unique_ptr<Tracer> tracer;
+  unsigned threads = 1;
+  uint64_t resident = 1;
+  std::atomic<bool> stop{false};
+  std::atomic<uint64_t> instructions{0}, movement{0}, lastMovement{0};
+  std::atomic<int64_t> stuckClusters{0}, runningClusters{0};
+  std::atomic<unsigned> patience{0};
+  std::mutex mutex; // of what follows
+  std::vector<Report> faults, warnings;
+  std::set<std::string> seen;
+  uint64_t faultyCluster = 0;
+  unsigned actors = 0;
+  std::chrono::steady_clock::time_point lastTold{};
+};
+} // namespace
+
+LaunchResult runGrids(std::vector<GridLaunch> launches, GlobalMemory &global, unsigned sms) {
+  return Grids(std::move(launches), global, sms).run();
+}
+
+} // namespace ts::emu

@@ -1,0 +1,103 @@
+// What to say when nothing moves: every blocked warp and what it waits for, the barriers' states
+// and who arrived, the engines' queues. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "Barriers.h"
+#include "Exec.h"
+#include "Run.h"
+
+namespace ts::emu {
+namespace {
+
+Site siteOf(const Warp &warp, const Split &split, const ptx::Module &module) {
+  Site site;
+  const Code &code = *split.frame->code;
+  if (split.pc < code.entries.size()) {
+    const CodeEntry &entry = code.entries[split.pc];
+    auto file = module.files.find(entry.loc.file);
+    if (file != module.files.end())
+      site.file = file->second;
+    site.line = entry.loc.line;
+    site.column = entry.loc.column;
+    site.ptxLine = entry.loc.ptxLine;
+    site.instruction = entry.source->opcode;
+  }
+  std::copy_n(warp.cta->id, 3, site.cta);
+  site.ctaRank = warp.cta->rank;
+  site.warp = int32_t(warp.index);
+  site.lanes = split.mask;
+  return site;
+}
+} // namespace
+
+Report describeHang(const Cluster &cluster, bool livelock) {
+  const ptx::Module &module = cluster.machine->program->module;
+  Report report;
+  report.kind = FaultKind::Hang;
+  unsigned blocked = 0;
+  const Split *divergent = nullptr;
+  for (const std::unique_ptr<Cta> &cta : cluster.ctas)
+    for (const std::unique_ptr<Warp> &warp : cta->warps)
+      for (const Split &split : warp->splits) {
+        if (!split.mask)
+          continue;
+        Note note;
+        note.site = siteOf(*warp, split, module);
+        if (split.blocked && split.wait.kind != WaitKind::None) {
+          note.text = "waits for " + split.wait.text;
+          if (split.wait.kind == WaitKind::WarpSync && !divergent) {
+            divergent = &split;
+            report.site = note.site;
+          }
+        } else {
+          note.text = "goes round and round here";
+        }
+        if (!divergent && blocked == 0)
+          report.site = note.site;
+        ++blocked;
+        if (report.notes.size() < 64)
+          report.notes.push_back(std::move(note));
+      }
+  if (divergent) {
+    report.kind = FaultKind::Divergence;
+    report.message =
+        format("the lanes of a warp do not meet: this instruction wants lanes 0x%08llx together, "
+               "0x%08x are here and the others have exited or wait elsewhere; take it out of the "
+               "divergent branch, or give it the mask of the lanes that execute it",
+               (unsigned long long)divergent->wait.subject, divergent->mask);
+    return report;
+  }
+  if (blocked == 0) { // all warps have ended, an engine's operation never becomes ready
+    report.message = "all warps have ended, but asynchronous operations cannot complete";
+  } else if (livelock) {
+    report.message = format("hang: nothing has changed for %llu steps, and %u group%s of lanes go "
+                            "on polling or wait",
+                            (unsigned long long)(cluster.steps - cluster.lastChange), blocked,
+                            blocked == 1 ? "" : "s");
+  } else {
+    report.message =
+        format("hang: all that is left of the cluster waits (%u group%s of lanes), and "
+               "no engine has work",
+               blocked, blocked == 1 ? "" : "s");
+  }
+  for (const std::unique_ptr<Cta> &cta : cluster.ctas) {
+    for (const auto &[offset, barrier] : cta->mbarriers) {
+      bool waitedFor = false;
+      for (const Note &note : report.notes)
+        waitedFor |=
+            note.text.find(format("smem+0x%x", offset - sharedReserved)) != std::string::npos;
+      if (!barrier.live || !waitedFor || report.notes.size() > 96)
+        continue;
+      Note note;
+      std::copy_n(cta->id, 3, note.site.cta);
+      note.site.ctaRank = cta->rank;
+      note.text = mbarrierText(*cta, offset);
+      report.notes.push_back(std::move(note));
+      for (Note &who : mbarrierArrivals(*cta, offset))
+        report.notes.push_back(std::move(who));
+    }
+  }
+  for (Note &note : cluster.engines->describe())
+    report.notes.push_back(std::move(note));
+  return report;
+}
+
+} // namespace ts::emu

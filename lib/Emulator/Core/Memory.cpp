@@ -1,0 +1,229 @@
+// Loads, stores and atomics of single lanes, and the addresses of engines: every access of the
+// machine to memory is resolved and checked here. SPDX-License-Identifier: Apache-2.0 WITH
+// LLVM-exception
+#include "Exec.h"
+#include "Machine.h"
+
+namespace ts::emu {
+namespace {
+
+const char *spaceName(Space space) {
+  switch (space) {
+  case Space::Generic:
+    return "generic";
+  case Space::Global:
+    return "global";
+  case Space::SharedCta:
+    return "shared";
+  case Space::SharedCluster:
+    return "shared::cluster";
+  case Space::Local:
+    return "local";
+  case Space::Param:
+    return "parameter";
+  case Space::Const:
+    return "constant";
+  }
+  return "";
+}
+
+void checkAlignment(uint64_t address, uint32_t align, const char *what) {
+  if (align && address % align)
+    fault(FaultKind::Alignment, "%s at address 0x%llx, which is not a multiple of %u bytes", what,
+          (unsigned long long)address, align);
+}
+
+/// Where a lane's access lands.
+struct Target {
+  Space space;
+  uint8_t *bytes;
+  SharedPlace shared;
+};
+
+Target resolve(Exec &x, unsigned lane, Space space, uint64_t address, unsigned bytes, bool write,
+               const char *what) {
+  // Vectors are aligned as a whole, up to 32 bytes.
+  uint32_t align = std::bit_floor(bytes);
+  if (space == Space::Generic) {
+    if (inWindow(address, sharedWindow))
+      space = Space::SharedCluster;
+    else if (inWindow(address, localWindow))
+      space = Space::Local;
+    else if (inWindow(address, paramWindow))
+      space = Space::Param;
+    else
+      space = Space::Global;
+  }
+  Target target{space, nullptr, {}};
+  switch (space) {
+  case Space::SharedCta:
+  case Space::SharedCluster:
+    target.shared = resolveShared(x, space, address, bytes, align, what);
+    target.bytes = target.shared.bytes;
+    return target;
+  case Space::Local:
+    if (inWindow(address, localWindow))
+      address -= localWindow;
+    checkAlignment(address, align, what);
+    target.bytes = localBytes(x, lane, address, bytes);
+    return target;
+  case Space::Param: {
+    if (inWindow(address, paramWindow))
+      address -= paramWindow;
+    if (write)
+      fault(FaultKind::OutOfBounds, "%s to the kernel's parameters, which are read-only", what);
+    checkAlignment(address, align, what);
+    std::vector<uint8_t> &params = x.machine.params;
+    if (address > params.size() || bytes > params.size() - address)
+      fault(FaultKind::OutOfBounds, "%s at byte %llu of the kernel's parameters, which have %zu",
+            what, (unsigned long long)address, params.size());
+    target.bytes = params.data() + address;
+    return target;
+  }
+  default:
+    target.bytes = resolveGlobal(x.machine, address, bytes, align, write, what);
+    return target;
+  }
+}
+
+void tell(Exec &x, const Target &target, unsigned bytes, AccessKind kind) {
+  if (!target.shared.cta)
+    return;
+  Checker &checker = *x.cluster.checker;
+  Access access;
+  access.kind = kind;
+  access.proxy = Proxy::Generic;
+  access.event = checker.lastEvent(x.warp.agent);
+  access.known = &checker.clock(x.warp.agent);
+  access.site = x.siteId();
+  checker.shared(access, {target.shared.cta->rank, target.shared.offset, bytes});
+}
+
+std::string laneText(const char *verb, unsigned lane, unsigned bytes, Space space) {
+  return format("lane %u %s %u byte%s of %s memory", lane, verb, bytes, bytes == 1 ? "" : "s",
+                spaceName(space));
+}
+} // namespace
+
+SharedPlace resolveShared(const Exec &x, Space space, uint64_t address, uint32_t size,
+                          uint32_t align, const char *what) {
+  uint64_t given = address;
+  if (inWindow(address, sharedWindow))
+    address -= sharedWindow;
+  if (address >> 32)
+    fault(FaultKind::OutOfBounds,
+          "%s at 0x%llx, which is not a shared-memory address: shared addresses have 32 bits (use "
+          "cvta.to.shared or mapa)",
+          what, (unsigned long long)given);
+  checkAlignment(address, align, what);
+  unsigned rank = unsigned(address >> sharedRankShift);
+  auto offset = uint32_t(address & sharedOffsetMask);
+  Cta *cta = &x.cta;
+  if (space == Space::SharedCta) {
+    if (rank != 0 && rank != x.cta.rank)
+      fault(FaultKind::OutOfBounds,
+            "%s at 0x%llx in shared::cta, but that address is in CTA %u of the cluster and this is "
+            "CTA %u; use shared::cluster",
+            what, (unsigned long long)given, rank, x.cta.rank);
+  } else {
+    if (rank >= x.cluster.ctas.size())
+      fault(FaultKind::OutOfBounds, "%s at 0x%llx: CTA %u of a cluster of %zu", what,
+            (unsigned long long)given, rank, x.cluster.ctas.size());
+    cta = x.cluster.ctas[rank].get();
+    if (cta->warpsAlive == 0)
+      fault(FaultKind::EarlyExit,
+            "%s in the shared memory of CTA %u, which has exited; a CTA has to stay (cluster "
+            "barrier) until its peers are done with its memory",
+            what, rank);
+  }
+  if (offset < sharedReserved || offset > cta->shared.size() || size > cta->shared.size() - offset)
+    fault(FaultKind::OutOfBounds,
+          "%s of %u bytes at 0x%llx: the CTA's shared memory is 0x%x to 0x%zx (%zu bytes; is the "
+          "dynamic size of the launch right?)",
+          what, size, (unsigned long long)given, sharedReserved, cta->shared.size(),
+          cta->shared.size() - sharedReserved);
+  return {cta, offset, cta->shared.data() + offset};
+}
+
+uint8_t *resolveGlobal(Machine &machine, uint64_t address, uint64_t size, uint32_t align,
+                       bool write, const char *what) {
+  checkAlignment(address, align, what);
+  if (inWindow(address, paramWindow) && !write) {
+    uint64_t offset = address - paramWindow;
+    if (offset <= machine.params.size() && size <= machine.params.size() - offset)
+      return machine.params.data() + offset;
+  }
+  uint8_t *bytes = machine.global->find(address, size);
+  if (!bytes)
+    fault(FaultKind::OutOfBounds, "%s of %llu bytes at 0x%llx: %s", what, (unsigned long long)size,
+          (unsigned long long)address, machine.global->describe(address).c_str());
+  return bytes;
+}
+
+uint8_t *localBytes(Exec &x, unsigned lane, uint64_t offset, uint64_t bytes) {
+  if (offset > x.warp.localBytes || bytes > x.warp.localBytes - offset)
+    fault(FaultKind::OutOfBounds,
+          "%llu bytes at byte %llu of local memory, which has %u per thread",
+          (unsigned long long)bytes, (unsigned long long)offset, x.warp.localBytes);
+  return x.warp.local.data() + size_t(lane) * x.warp.localBytes + offset;
+}
+
+void load(Exec &x, unsigned lane, Space space, uint64_t address, unsigned bytes, void *to,
+          bool strong) {
+  Target target;
+  try {
+    target = resolve(x, lane, space, address, bytes, false, "a load");
+  } catch (FaultException &e) {
+    e.message = laneText("reads", lane, bytes, space) + ": " + e.message;
+    throw;
+  }
+  tell(x, target, bytes, strong ? AccessKind::AtomicRead : AccessKind::Read);
+  memcpy(to, target.bytes, bytes);
+}
+
+void store(Exec &x, unsigned lane, Space space, uint64_t address, unsigned bytes, const void *from,
+           bool strong) {
+  Target target;
+  try {
+    target = resolve(x, lane, space, address, bytes, true, "a store");
+  } catch (FaultException &e) {
+    e.message = laneText("writes", lane, bytes, space) + ": " + e.message;
+    throw;
+  }
+  tell(x, target, bytes, strong ? AccessKind::AtomicWrite : AccessKind::Write);
+  if (memcmp(target.bytes, from, bytes) != 0 && target.space != Space::Local)
+    x.cluster.lastChange = x.cluster.steps;
+  memcpy(target.bytes, from, bytes);
+}
+
+void atomic(Exec &x, unsigned lane, Space space, uint64_t address, unsigned bytes,
+            const std::function<void(void *)> &update, bool acquire, bool release) {
+  Target target;
+  try {
+    target = resolve(x, lane, space, address, bytes, true, "an atomic operation");
+  } catch (FaultException &e) {
+    e.message = laneText("updates", lane, bytes, space) + ": " + e.message;
+    throw;
+  }
+  Checker &checker = *x.cluster.checker;
+  // The place as one number, whatever form of address was used.
+  uint64_t place = target.shared.cta
+                       ? sharedWindow + sharedAddress(target.shared.cta->rank, target.shared.offset)
+                       : address;
+  if (acquire)
+    checker.acquire(place, checker.clock(x.warp.agent));
+  tell(x, target, bytes, AccessKind::Atomic);
+  if (target.shared.cta) {
+    update(target.bytes);
+  } else {
+    std::lock_guard lock(x.machine.global->atomics);
+    update(target.bytes);
+  }
+  if (release) {
+    checker.release(place, checker.clock(x.warp.agent));
+    checker.newEvent(x.warp.agent);
+  }
+  x.cluster.changed();
+}
+
+} // namespace ts::emu

@@ -1,0 +1,367 @@
+// The step loop of a cluster and its schedules. SPDX-License-Identifier: Apache-2.0 WITH
+// LLVM-exception
+#include "Run.h"
+
+#include "Exec.h"
+#include "Split.h"
+#include "Trace.h"
+
+#include <bit>
+
+namespace ts::emu {
+namespace {
+constexpr unsigned fairTurn = 64;   // instructions of a warp before the next actor
+constexpr unsigned randomTurn = 16; // at most, in a random schedule
+constexpr unsigned maxGiveUps = 3;  // rounds in which every try_wait gives up, before it is a hang
+
+uint64_t nextRandom(uint64_t &state) {
+  state ^= state << 13;
+  state ^= state >> 7;
+  state ^= state << 17;
+  return state;
+}
+
+uint64_t mix(uint64_t seed, uint64_t id) { // never zero
+  uint64_t z = seed * 0x9e3779b97f4a7c15u + id * 0xbf58476d1ce4e5b9u + 0x94d049bb133111ebu;
+  z ^= z >> 31;
+  return z | 1;
+}
+} // namespace
+
+ClusterRun::ClusterRun(Machine &machine, uint64_t clusterId, std::vector<uint8_t> &executedForms,
+                       Tracer *tracer)
+    : machine(machine), cluster(makeCluster(machine, clusterId)), executedForms(executedForms),
+      tracer(tracer), random(mix(machine.options->schedule.seed, clusterId)) {
+  for (const std::unique_ptr<Cta> &cta : cluster->ctas)
+    for (const std::unique_ptr<Warp> &warp : cta->warps)
+      warps.push_back({warp.get(), 0});
+}
+
+ClusterRun::~ClusterRun() = default;
+
+unsigned ClusterRun::actors() const {
+  return unsigned(warps.size()) + cluster->engines->numChannels();
+}
+
+bool ClusterRun::idle() const {
+  return cluster->steps - cluster->lastChange > machine.options->idleLimit;
+}
+
+Report ClusterRun::hangReport() const {
+  Report report = describeHang(*cluster, true);
+  for (const WarpRef &ref : warps)
+    if (ref.warp->alive() && report.history.empty())
+      history(*ref.warp, report);
+  return report;
+}
+
+bool ClusterRun::finished() const {
+  for (const std::unique_ptr<Cta> &cta : cluster->ctas)
+    if (cta->warpsAlive)
+      return false;
+  return cluster->engines->idle();
+}
+
+ClusterRun::Outcome ClusterRun::run(uint64_t quantum) {
+  uint64_t end = cluster->steps + quantum;
+  const Schedule &schedule = machine.options->schedule;
+  while (cluster->steps < end) {
+    if (finished()) {
+      warnings = cluster->checker->takeWarnings();
+      return Outcome::Done;
+    }
+    bool moved = false;
+    switch (schedule.kind) {
+    case Schedule::Kind::Fair:
+      moved = moveFair(SIZE_MAX);
+      break;
+    case Schedule::Kind::Adversarial:
+      moved = moveFair(schedule.victim);
+      break;
+    case Schedule::Kind::Random:
+      moved = moveRandom();
+      break;
+    case Schedule::Kind::Steered:
+      moved = moveSteered();
+      break;
+    }
+    if (!faults.empty())
+      return Outcome::Faulty;
+    if (moved) {
+      if (idle())
+        return Outcome::Waiting;
+      continue;
+    }
+    if (waitsOutside())
+      return Outcome::Waiting;
+    if (giveUpRound())
+      continue;
+    Report report = describeHang(*cluster, false);
+    for (const WarpRef &ref : warps)
+      if (ref.warp->alive() && report.history.empty())
+        history(*ref.warp, report);
+    faults.push_back(std::move(report));
+    return Outcome::Faulty;
+  }
+  return Outcome::Running;
+}
+
+// Actors are the warps, then the engine channels in the order of their first use.
+bool ClusterRun::moveFair(size_t except) {
+  size_t numWarps = warps.size();
+  size_t total = numWarps + cluster->engines->numChannels();
+  cluster->engines->choices(choices, nullptr);
+  for (size_t k = 0; k < total; ++k) {
+    size_t actor = (turn + k) % total;
+    if (actor == except)
+      continue;
+    bool moved = false;
+    if (actor < numWarps) {
+      moved = runWarp(warps[actor], fairTurn);
+    } else {
+      for (const Engines::Choice &choice : choices)
+        if (choice.channel + numWarps == actor)
+          moved = stepEngine(choice);
+    }
+    if (moved || !faults.empty()) {
+      turn = actor + 1;
+      return true;
+    }
+  }
+  if (except < numWarps)
+    return runWarp(warps[except], 1);
+  for (const Engines::Choice &choice : choices)
+    if (choice.channel + numWarps == except)
+      return stepEngine(choice);
+  return false;
+}
+
+bool ClusterRun::moveRandom() {
+  cluster->engines->choices(choices, &random);
+  size_t total = warps.size() + choices.size();
+  size_t start = nextRandom(random) % total;
+  for (size_t k = 0; k < total; ++k) {
+    size_t actor = (start + k) % total;
+    bool moved = actor < warps.size()
+                     ? runWarp(warps[actor], 1 + unsigned(nextRandom(random) % randomTurn))
+                     : stepEngine(choices[actor - warps.size()]);
+    if (moved || !faults.empty())
+      return true;
+  }
+  return false;
+}
+
+// A warp that is about to execute a place of the list whose turn has not come is held, until
+// nothing else can move.
+bool ClusterRun::held(WarpRef &ref, const Split &split) {
+  const std::vector<Schedule::Place> &places = machine.options->schedule.places;
+  const CodeEntry &code = split.frame->code->entries[split.pc];
+  for (size_t i = std::max(ref.place, steeredAt); i < places.size(); ++i) {
+    const Schedule::Place &place = places[i];
+    if (place.cta != ref.warp->cta->rank || place.warp != ref.warp->index)
+      continue;
+    return place.ptxLine == code.loc.ptxLine && i > steeredAt;
+  }
+  return false;
+}
+
+bool ClusterRun::moveSteered() {
+  const std::vector<Schedule::Place> &places = machine.options->schedule.places;
+  size_t numWarps = warps.size();
+  cluster->engines->choices(choices, nullptr);
+  size_t total = numWarps + choices.size();
+  for (int releasing = 0; releasing < 2; ++releasing) {
+    for (size_t k = 0; k < total; ++k) {
+      size_t actor = (turn + k) % total;
+      if (actor >= numWarps) {
+        if (stepEngine(choices[actor - numWarps]))
+          return turn = actor + 1, true;
+        continue;
+      }
+      WarpRef &ref = warps[actor];
+      Split *split = pickSplit(*ref.warp, cluster->events);
+      if (!split || (!releasing && held(ref, *split)))
+        continue;
+      uint32_t line = split->frame->code->entries[split->pc].loc.ptxLine;
+      bool listed = steeredAt < places.size() && places[steeredAt].ptxLine == line &&
+                    places[steeredAt].cta == ref.warp->cta->rank &&
+                    places[steeredAt].warp == ref.warp->index;
+      bool moved = runWarp(ref, 1);
+      if (moved && listed)
+        ref.place = ++steeredAt;
+      if (moved || !faults.empty())
+        return turn = actor + (listed ? 0 : 1), true;
+    }
+    // Nothing moves: the program cannot follow the list here. Skip its next place.
+    if (steeredAt >= places.size())
+      return false;
+    ++steeredAt;
+  }
+  return false;
+}
+
+bool ClusterRun::runWarp(WarpRef &ref, unsigned limit) {
+  bool any = false;
+  Warp &warp = *ref.warp;
+  for (unsigned n = 0; n < limit && warp.alive(); ++n) {
+    Split *split = pickSplit(warp, cluster->events);
+    if (!split)
+      break;
+    any |= stepSplit(warp, *split);
+    tidySplits(warp);
+    if (!faults.empty())
+      break;
+  }
+  return any;
+}
+
+bool ClusterRun::stepSplit(Warp &warp, Split &split) {
+  const Code &code = *split.frame->code;
+  static const CodeEntry none;
+  Exec x{machine,   *cluster, *warp.cta,
+         warp,      split,    split.pc < code.entries.size() ? code.entries[split.pc] : none,
+         split.mask};
+  uint32_t before = warp.alive();
+  try {
+    if (split.pc >= code.entries.size()) { // off the end: as if there were a ret
+      returnLanes(x, split.mask);
+    } else {
+      const CodeEntry &entry = x.code;
+      if (entry.guard >= 0) {
+        const uint64_t *lanes = x.reg(uint32_t(entry.guard));
+        uint32_t holds = 0;
+        for (unsigned lane = 0; lane < warpSize; ++lane)
+          holds |= uint32_t(lanes[lane] & 1) << lane;
+        x.mask &= entry.guardNegated ? ~holds : holds;
+      }
+      if (!x.mask) {
+        ++split.pc;
+        ++cluster->steps;
+        return true;
+      }
+      Step step = entry.op->run(x);
+      if (step == Step::Blocked) {
+        if (tracer && !split.blocked)
+          tracer->blocked(warp, entry, cluster->steps);
+        split.blocked = true;
+        split.blockedAt = cluster->events;
+        split.giveUp = false;
+        return false;
+      }
+      executedForms[entry.form] = 1;
+      HistoryEntry &slot = warp.history[warp.historyNext++ % warp.history.size()];
+      slot = {&entry, x.mask, cluster->steps};
+      if (tracer)
+        tracer->executed(warp, entry, cluster->steps, split.blocked);
+      split.blocked = false;
+      split.resume = 0;
+      split.giveUp = false;
+      split.wait.kind = WaitKind::None;
+      if (step == Step::Next)
+        ++split.pc;
+    }
+    ++cluster->steps;
+    ++instructions;
+    ++warp.instructions;
+    if (before && !warp.alive() && --warp.cta->warpsAlive == 0)
+      ctaEnds(*warp.cta);
+  } catch (FaultException &e) {
+    Site site;
+    if (&x.code != &none)
+      site = x.site();
+    report(std::move(e), site, &warp);
+  }
+  return true;
+}
+
+void ClusterRun::ctaEnds(Cta &cta) {
+  releaseDependents(cta);
+  mbarriersAtExit(cta);
+  tmemAtExit(cta);
+  cluster->checker->ctaExits(cta.rank);
+  cluster->changed();
+}
+
+bool ClusterRun::stepEngine(Engines::Choice choice) {
+  const AsyncOp *op = cluster->engines->peek(choice);
+  Warp *warp = op->warp;
+  const CodeEntry *code = op->code;
+  uint32_t lane = op->lane;
+  if (tracer)
+    tracer->engine(cluster->engines->key(choice.channel), *cluster, code, cluster->steps);
+  try {
+    cluster->engines->step(choice);
+    ++cluster->steps;
+    cluster->lastChange = cluster->steps;
+  } catch (FaultException &e) {
+    Site site;
+    if (warp && code) {
+      Split spare; // sites do not look at it
+      Exec x{machine, *cluster, *warp->cta, *warp, spare, *code, 1u << lane};
+      site = x.site();
+    }
+    site.engine = engineName(cluster->engines->key(choice.channel).kind);
+    report(std::move(e), site, warp);
+  }
+  return true;
+}
+
+bool ClusterRun::waitsOutside() const {
+  for (const WarpRef &ref : warps)
+    for (const Split &split : ref.warp->splits)
+      if (split.blocked && split.wait.kind == WaitKind::Grid)
+        return true;
+  return false;
+}
+
+// A try_wait comes back with false after a time limit; programs that do something else then get
+// their chance. Programs that only try again have not moved, and that is the hang.
+bool ClusterRun::giveUpRound() {
+  if (giveUpChange != cluster->events) {
+    giveUpChange = cluster->events;
+    giveUps = 0;
+  }
+  if (++giveUps > maxGiveUps)
+    return false;
+  bool any = false;
+  for (const WarpRef &ref : warps)
+    for (Split &split : ref.warp->splits)
+      if (split.blocked && split.wait.kind == WaitKind::Mbarrier)
+        any = split.giveUp = true;
+  return any;
+}
+
+void ClusterRun::history(const Warp &warp, Report &report) const {
+  const ptx::Module &module = machine.program->module;
+  uint32_t count = std::min<uint32_t>(warp.historyNext, uint32_t(warp.history.size()));
+  for (uint32_t i = 0; i < count; ++i) {
+    const HistoryEntry &entry = warp.history[(warp.historyNext - count + i) % warp.history.size()];
+    Note note;
+    auto file = module.files.find(entry.code->loc.file);
+    if (file != module.files.end())
+      note.site.file = file->second;
+    note.site.line = entry.code->loc.line;
+    note.site.column = entry.code->loc.column;
+    note.site.ptxLine = entry.code->loc.ptxLine;
+    note.site.instruction = entry.code->source->opcode;
+    note.site.warp = int32_t(warp.index);
+    note.site.ctaRank = warp.cta->rank;
+    std::copy_n(warp.cta->id, 3, note.site.cta);
+    note.site.lanes = entry.mask;
+    note.text = format("step %llu", (unsigned long long)entry.when);
+    report.history.push_back(std::move(note));
+  }
+}
+
+void ClusterRun::report(FaultException fault, const Site &site, const Warp *warp) {
+  Report r;
+  r.kind = fault.kind;
+  r.message = std::move(fault.message);
+  r.notes = std::move(fault.notes);
+  r.site = site;
+  if (warp)
+    history(*warp, r);
+  faults.push_back(std::move(r));
+}
+
+} // namespace ts::emu

@@ -1,0 +1,77 @@
+// Moves one cluster: which warp or engine goes next, one instruction or piece at a time, until it
+// is done, faulty, or waits for something outside. SPDX-License-Identifier: Apache-2.0 WITH
+// LLVM-exception
+#ifndef TS_EMULATOR_CORE_RUN_H
+#define TS_EMULATOR_CORE_RUN_H
+
+#include "Engine.h"
+#include "Fault.h"
+#include "Machine.h"
+
+namespace ts::emu {
+
+class Tracer;
+
+class ClusterRun {
+public:
+  enum class Outcome {
+    Running, // used its quantum
+    Waiting, // nothing moves until another launch or cluster does something
+    Done,
+    Faulty,
+  };
+  ClusterRun(Machine &machine, uint64_t clusterId, std::vector<uint8_t> &executedForms,
+             Tracer *tracer);
+  ~ClusterRun();
+
+  Outcome run(uint64_t quantum);
+  /// Steps without a change of state reached the limit: a hang unless other clusters still move.
+  bool idle() const;
+  Report hangReport() const;
+
+  uint64_t id() const { return cluster->id; }
+  uint64_t steps() const { return cluster->steps; }
+  uint64_t instructions = 0;
+  unsigned actors() const;
+  std::vector<Report> faults, warnings;
+
+private:
+  struct WarpRef {
+    Warp *warp;
+    size_t place = 0; // Steered: how far this warp is in the list
+  };
+  bool runWarp(WarpRef &ref, unsigned limit); // whether anything was executed
+  /// Executes the split's next instruction; false if it blocked.
+  bool stepSplit(Warp &warp, Split &split);
+  bool stepEngine(Engines::Choice choice);
+  bool moveFair(size_t exceptActor);
+  bool moveRandom();
+  bool moveSteered();
+  bool held(WarpRef &ref, const Split &split);
+  bool giveUpRound();
+  bool waitsOutside() const;
+  void report(FaultException fault, const Site &site, const Warp *warp);
+  void ctaEnds(Cta &cta);
+  bool finished() const;
+  void history(const Warp &warp, Report &report) const;
+
+  Machine &machine;
+  std::unique_ptr<Cluster> cluster;
+  std::vector<WarpRef> warps;
+  std::vector<uint8_t> &executedForms;
+  Tracer *tracer;
+  uint64_t random;
+  size_t turn = 0;      // fair: which actor is next
+  size_t steeredAt = 0; // place of the list that comes next
+  unsigned giveUps = 0; // rounds of giving up without any change in between
+  uint64_t giveUpChange = 0;
+  std::vector<Engines::Choice> choices;
+};
+
+/// The text of a hang: every blocked warp with what it waits for, the barriers' states, the
+/// engines.
+Report describeHang(const Cluster &cluster, bool livelock);
+
+} // namespace ts::emu
+
+#endif // TS_EMULATOR_CORE_RUN_H

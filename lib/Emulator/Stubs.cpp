@@ -1,0 +1,21 @@
+// Families that are not in the tree yet. Each line goes when its family comes.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "Core/Decode.h"
+
+namespace ts::emu {
+void registerInteger(DecoderTable &) {}
+void registerFloat(DecoderTable &) {}
+void registerConversions(DecoderTable &) {}
+void registerMoves(DecoderTable &) {}
+void registerMemory(DecoderTable &) {}
+void registerWarp(DecoderTable &) {}
+void registerMma(DecoderTable &) {}
+void registerMbarrier(DecoderTable &) {}
+void registerCopies(DecoderTable &) {}
+void registerClc(DecoderTable &) {}
+void registerWgmma(DecoderTable &) {}
+void registerTcgen05(DecoderTable &) {}
+void registerTcgen05Data(DecoderTable &) {}
+void tmemAtExit(Cta &) {}
+Builtin findBuiltin(std::string_view) { return nullptr; }
+} // namespace ts::emu
