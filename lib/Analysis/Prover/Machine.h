@@ -165,6 +165,8 @@ private:
   void park(const State &state, int a, int loop, Decision decision);
   bool knows(const State &state, int a, int barrier, int64_t generation) const;
   void forget(State &state, int bit) const;
+  /// Forgets the epochs in `retired` for good.
+  void retire(State &state);
   void recordArrival(State &state, int a, int barrier, int epoch, bool async) const;
   void passed(State &state, int a, int barrier, int64_t generation, int epoch) const;
   bool hasPassed(const State &state, const Trip &trip, int a, int loop, bool orInside) const;
@@ -180,6 +182,7 @@ private:
   const Options &options;
   std::vector<bool> engines; ///< by agent: engines arrive for it
   Decision best;
+  std::vector<int> retired;                                             ///< scratch of complete()
   std::vector<std::vector<std::vector<std::pair<int, int>>>> loopsOver; ///< [symbol][occurrence]
 };
 

@@ -21,6 +21,25 @@ void Machine::forget(State &state, int bit) const {
     *at &= keep;
 }
 
+void Machine::retire(State &state) {
+  // The bits of one barrier lie close together: one pass over the rows for each of their words.
+  std::sort(retired.begin(), retired.end());
+  for (size_t i = 0; i < retired.size();) {
+    size_t word = size_t(retired[i]) >> 6;
+    Word keep = ~Word(0);
+    for (; i < retired.size() && size_t(retired[i]) >> 6 == word; ++i)
+      keep &= ~(Word(1) << (retired[i] & 63));
+    if ((state.active[word] & ~keep) == 0)
+      continue;
+    state.fresh[word] &= keep;
+    state.active[word] &= keep;
+    Word *at = state.rows.data() + word;
+    for (int r = 0; r < program.rows; ++r, at += program.words)
+      *at &= keep;
+  }
+  retired.clear();
+}
+
 bool Machine::knows(const State &state, int a, int barrier, int64_t generation) const {
   if (generation < 0)
     return true;
@@ -109,6 +128,7 @@ bool Machine::complete(State &state, int barrier, int a, const Instr &instr) {
   BarrierState &b = state.barriers[size_t(barrier)];
   if (b.pending > 0 || b.tx != 0)
     return true;
+  retired.clear();
   const BarrierInfo &info = program.barriers[size_t(barrier)];
   Word *open = row(state, openRow(barrier)), *last = row(state, lastRow(barrier));
   if (info.kind != BarrierInfo::Kind::Named)
@@ -123,20 +143,17 @@ bool Machine::complete(State &state, int barrier, int a, const Instr &instr) {
                   "' has seen use " + number(b.completed - 1));
         return false;
       }
-      forget(state, bit);
-      clearBit(state.active.data(), bit);
+      retired.push_back(bit);
     }
+  // The slot of the generation that opens after this one held the one three before.
+  for (int base : info.arrivals)
+    retired.push_back(base + int((b.completed + 1) % 3));
+  retire(state);
   std::copy_n(open, program.words, last);
   std::fill_n(open, program.words, 0);
   ++b.completed;
   b.pending = info.count;
   b.tx = b.armed = b.issued = 0;
-  // The slot of the generation that now opens held the one three before.
-  for (int base : info.arrivals) {
-    int bit = base + int(b.completed % 3);
-    forget(state, bit);
-    clearBit(state.active.data(), bit);
-  }
   return true;
 }
 
@@ -408,7 +425,9 @@ Machine::Outcome Machine::access(State &state, int a, const Instr &instr) {
     slot = spec.partShift;
     for (auto [loop, scale] : spec.parts)
       slot += scale * state.frames[size_t(agent.frameBase + agent.loops[size_t(loop)].depth)].i;
-    slot /= spec.partDivisor;
+    // Rounded down: a number below zero, if one comes up, is a part like the others.
+    slot = slot / spec.partDivisor - (slot % spec.partDivisor < 0);
+    slot = (slot % spec.stages + spec.stages) % spec.stages;
   }
   int stage = int(slot % spec.stages);
   int bit = program.families[size_t(spec.family)].base + stage;

@@ -222,6 +222,11 @@ void Normaliser::knowledge(const State &state, Digest &sum) {
   }
   for (size_t i = 0; i < w; ++i)
     mask[i] = state.active[i] & ~(all[i] & (~exitAny[i] | exitKnown[i]));
+  // Most words are empty; the rows below are walked over the others only.
+  used.clear();
+  for (size_t i = 0; i < w; ++i)
+    if (mask[i])
+      used.push_back(uint32_t(i));
   // A set of epochs is the sum of its members' names, so that a row costs two additions per bit.
   forEachBit(mask.data(), w, [&](int bit) {
     uint64_t epoch = canonicalEpoch(state, bit);
@@ -232,7 +237,7 @@ void Normaliser::knowledge(const State &state, Digest &sum) {
   auto add = [&](const Word *from, uint64_t name) {
     Digest set;
     Word any = 0;
-    for (size_t i = 0; i < w; ++i)
+    for (uint32_t i : used)
       for (Word rest = from[i] & mask[i]; rest; rest &= rest - 1) {
         const Digest &member = names[i * 64 + size_t(std::countr_zero(rest))];
         set.a += member.a;
@@ -262,13 +267,26 @@ void Normaliser::knowledge(const State &state, Digest &sum) {
   }
 }
 
-Digest Normaliser::digest(const State &state) {
+Digest Normaliser::controlDigest(const State &state) {
   Digest sum;
   rings(state, sum);
   control(state, sum);
-  knowledge(state, sum);
   sum.add(TagRace, state.race ? 1 : 0);
   return sum;
+}
+
+Digest Normaliser::digest(const State &state) {
+  Digest sum = controlDigest(state);
+  knowledge(state, sum);
+  return sum;
+}
+
+bool Normaliser::equals(const State &state, const Digest &control, const Digest &whole) {
+  Digest sum = controlDigest(state);
+  if (sum != control)
+    return false;
+  knowledge(state, sum);
+  return sum == whole;
 }
 
 } // namespace ts::prover

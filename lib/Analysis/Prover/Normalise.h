@@ -12,6 +12,10 @@ class Normaliser {
 public:
   explicit Normaliser(const Machine &machine);
   Digest digest(const State &state);
+  /// The part without knowledge, which costs a third.
+  Digest controlDigest(const State &state);
+  /// Whether digest(state) is `whole`, whose control part is `control`.
+  bool equals(const State &state, const Digest &control, const Digest &whole);
 
 private:
   void control(const State &state, Digest &sum);
@@ -25,7 +29,8 @@ private:
   std::vector<int64_t> base; ///< by unit
   std::vector<bool> live;    ///< by barrier
   Bits mask, all, exitAny, exitKnown;
-  std::vector<Digest> names; ///< by epoch, for those in `mask`
+  std::vector<Digest> names;  ///< by epoch, for those in `mask`
+  std::vector<uint32_t> used; ///< words of `mask` that are not zero
 };
 
 } // namespace ts::prover

@@ -58,7 +58,8 @@ void Search::probe(const State &state, const Decision &decision) {
   }
   State next = state;
   machine.collectGarbage(next);
-  Digest start = normaliser.digest(next);
+  const Digest control = normaliser.controlDigest(next);
+  const Digest start = normaliser.digest(next);
   auto [it, fresh] = cycles.try_emplace(start, 0);
   if (fresh) {
     for (int64_t i = 1; i <= rounds; ++i) {
@@ -68,7 +69,7 @@ void Search::probe(const State &state, const Decision &decision) {
           machine.decision().trip != decision.trip)
         break;
       machine.collectGarbage(next);
-      if (normaliser.digest(next) == start) {
+      if (normaliser.equals(next, control, start)) {
         cycles[start] = i;
         break;
       }
