@@ -6,8 +6,6 @@ namespace ts::emu {
 void registerInteger(DecoderTable &) {}
 void registerFloat(DecoderTable &) {}
 void registerConversions(DecoderTable &) {}
-void registerMoves(DecoderTable &) {}
-void registerMemory(DecoderTable &) {}
 void registerWarp(DecoderTable &) {}
 void registerMma(DecoderTable &) {}
 void registerMbarrier(DecoderTable &) {}

@@ -36,6 +36,7 @@ public:
       times[i] = std::max(times[i], other.times[i]);
   }
   void clear() { times.clear(); }
+  bool empty() const { return times.empty(); }
 
 private:
   std::vector<uint32_t> times;

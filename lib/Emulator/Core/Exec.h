@@ -136,6 +136,16 @@ void load(Exec &x, unsigned lane, Space space, uint64_t address, unsigned bytes,
           bool strong = false);
 void store(Exec &x, unsigned lane, Space space, uint64_t address, unsigned bytes, const void *from,
            bool strong = false);
+/// The same with memory order: acquire and release through the address are told to the checker,
+/// and fences before or behind relaxed accesses count (fence() below).
+enum class Order : uint8_t { Weak, Relaxed, Acquire, Release, AcquireRelease };
+void load(Exec &x, unsigned lane, Space space, uint64_t address, unsigned bytes, void *to,
+          Order order);
+void store(Exec &x, unsigned lane, Space space, uint64_t address, unsigned bytes, const void *from,
+           Order order);
+/// fence, membar: what relaxed loads have seen becomes known, and later relaxed stores publish what
+/// is known here.
+void fence(Exec &x, bool acquire, bool release);
 /// Read-modify-write of 1 to 16 bytes, atomic towards other clusters; `update` gets the old bytes
 /// and changes them in place. acquire/release order is told to the checker.
 void atomic(Exec &x, unsigned lane, Space space, uint64_t address, unsigned bytes,

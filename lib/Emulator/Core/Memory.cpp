@@ -99,6 +99,30 @@ void tell(Exec &x, const Target &target, unsigned bytes, AccessKind kind) {
   checker.shared(access, {target.shared.cta->rank, target.shared.offset, bytes});
 }
 
+/// The place as one number, whatever form of address was used.
+uint64_t placeOf(const Target &target, uint64_t address) {
+  if (!target.shared.cta)
+    return address;
+  return sharedWindow + sharedAddress(target.shared.cta->rank, target.shared.offset);
+}
+
+// A relaxed load takes over nothing by itself: the next fence does (fence-fence synchronisation of
+// the PTX memory model). Likewise a relaxed store publishes what a fence before it covers.
+void acquireThrough(Exec &x, uint64_t place, Order order) {
+  bool acquires = order == Order::Acquire || order == Order::AcquireRelease;
+  x.cluster.checker->acquire(place, acquires ? x.clock() : x.warp.observed);
+}
+
+void releaseThrough(Exec &x, uint64_t place, Order order) {
+  Checker &checker = *x.cluster.checker;
+  if (order == Order::Release || order == Order::AcquireRelease) {
+    checker.release(place, x.clock());
+    checker.newEvent(x.warp.agent);
+  } else if (!x.warp.fenced.order.empty()) {
+    checker.release(place, x.warp.fenced);
+  }
+}
+
 std::string laneText(const char *verb, unsigned lane, unsigned bytes, Space space) {
   return format("lane %u %s %u byte%s of %s memory", lane, verb, bytes, bytes == 1 ? "" : "s",
                 spaceName(space));
@@ -170,6 +194,16 @@ uint8_t *localBytes(Exec &x, unsigned lane, uint64_t offset, uint64_t bytes) {
 
 void load(Exec &x, unsigned lane, Space space, uint64_t address, unsigned bytes, void *to,
           bool strong) {
+  load(x, lane, space, address, bytes, to, strong ? Order::Relaxed : Order::Weak);
+}
+
+void store(Exec &x, unsigned lane, Space space, uint64_t address, unsigned bytes, const void *from,
+           bool strong) {
+  store(x, lane, space, address, bytes, from, strong ? Order::Relaxed : Order::Weak);
+}
+
+void load(Exec &x, unsigned lane, Space space, uint64_t address, unsigned bytes, void *to,
+          Order order) {
   Target target;
   try {
     target = resolve(x, lane, space, address, bytes, false, "a load");
@@ -177,12 +211,23 @@ void load(Exec &x, unsigned lane, Space space, uint64_t address, unsigned bytes,
     e.message = laneText("reads", lane, bytes, space) + ": " + e.message;
     throw;
   }
-  tell(x, target, bytes, strong ? AccessKind::AtomicRead : AccessKind::Read);
-  memcpy(to, target.bytes, bytes);
+  if (order == Order::Weak) {
+    tell(x, target, bytes, AccessKind::Read);
+    memcpy(to, target.bytes, bytes);
+    return;
+  }
+  acquireThrough(x, placeOf(target, address), order);
+  tell(x, target, bytes, AccessKind::AtomicRead);
+  if (target.space == Space::Global) {
+    std::lock_guard lock(x.machine.global->atomics);
+    memcpy(to, target.bytes, bytes);
+  } else {
+    memcpy(to, target.bytes, bytes);
+  }
 }
 
 void store(Exec &x, unsigned lane, Space space, uint64_t address, unsigned bytes, const void *from,
-           bool strong) {
+           Order order) {
   Target target;
   try {
     target = resolve(x, lane, space, address, bytes, true, "a store");
@@ -190,10 +235,16 @@ void store(Exec &x, unsigned lane, Space space, uint64_t address, unsigned bytes
     e.message = laneText("writes", lane, bytes, space) + ": " + e.message;
     throw;
   }
+  bool strong = order != Order::Weak;
   tell(x, target, bytes, strong ? AccessKind::AtomicWrite : AccessKind::Write);
-  if (memcmp(target.bytes, from, bytes) != 0 && target.space != Space::Local)
+  std::unique_lock<std::mutex> lock;
+  if (strong && target.space == Space::Global)
+    lock = std::unique_lock(x.machine.global->atomics);
+  if (target.space != Space::Local && memcmp(target.bytes, from, bytes) != 0)
     x.cluster.lastChange = x.cluster.steps;
   memcpy(target.bytes, from, bytes);
+  if (strong)
+    releaseThrough(x, placeOf(target, address), order);
 }
 
 void atomic(Exec &x, unsigned lane, Space space, uint64_t address, unsigned bytes,
@@ -205,13 +256,8 @@ void atomic(Exec &x, unsigned lane, Space space, uint64_t address, unsigned byte
     e.message = laneText("updates", lane, bytes, space) + ": " + e.message;
     throw;
   }
-  Checker &checker = *x.cluster.checker;
-  // The place as one number, whatever form of address was used.
-  uint64_t place = target.shared.cta
-                       ? sharedWindow + sharedAddress(target.shared.cta->rank, target.shared.offset)
-                       : address;
-  if (acquire)
-    checker.acquire(place, checker.clock(x.warp.agent));
+  uint64_t place = placeOf(target, address);
+  acquireThrough(x, place, acquire ? Order::Acquire : Order::Relaxed);
   tell(x, target, bytes, AccessKind::Atomic);
   if (target.shared.cta) {
     update(target.bytes);
@@ -219,11 +265,22 @@ void atomic(Exec &x, unsigned lane, Space space, uint64_t address, unsigned byte
     std::lock_guard lock(x.machine.global->atomics);
     update(target.bytes);
   }
-  if (release) {
-    checker.release(place, checker.clock(x.warp.agent));
-    checker.newEvent(x.warp.agent);
-  }
+  releaseThrough(x, place, release ? Order::Release : Order::Relaxed);
   x.cluster.changed();
+}
+
+void fence(Exec &x, bool acquire, bool release) {
+  Clock &clock = x.clock();
+  if (acquire) {
+    clock.order.join(x.warp.observed.order);
+    clock.proxy.join(x.warp.observed.proxy);
+    clock.tensorTaken.join(x.warp.observed.tensorTaken);
+    x.warp.observed = {};
+  }
+  if (release) {
+    x.warp.fenced.joinAll(clock);
+    x.cluster.checker->newEvent(x.warp.agent); // accesses behind the fence are newer
+  }
 }
 
 } // namespace ts::emu

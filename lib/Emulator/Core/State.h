@@ -179,6 +179,9 @@ struct Warp {
   // barrier.cluster: lanes that have arrived at the open generation, and that have not waited since
   uint32_t clusterArrived = 0, clusterPending = 0;
   std::unordered_map<const CodeEntry *, uint32_t> sites; // registered with the checker
+  /// What its last fence makes its relaxed stores publish, and what its relaxed loads have seen
+  /// published since the last fence.
+  Clock fenced, observed;
 };
 
 /// One mbarrier object. Bit-exact contents do not matter to programs, so the state lives here,
