@@ -67,8 +67,8 @@ const char *kindName(FaultKind kind) {
 
 std::string Report::id() const { return "TS" + std::to_string(701 + unsigned(kind)); }
 
-std::string Report::str(bool withHistory) const {
-  std::string text = place(site) + "error: [" + id() + "] " + message + "\n";
+std::string Report::str(bool withHistory, const char *severity) const {
+  std::string text = place(site) + severity + ": [" + id() + "] " + message + "\n";
   if (std::string where = details(site); !where.empty())
     text += "  at " + where + "\n";
   for (const Note &note : notes) {

@@ -11,7 +11,8 @@
 using namespace ts;
 
 const char *const helpText =
-    R"(usage: ts-run KERNEL.ptx|KERNEL.cubin [options]
+    R"(usage: ts-run KERNEL.ptx [options]      in the emulator
+       ts-run KERNEL.ptx|KERNEL.cubin --device=cuda [options]
 
 Runs a kernel compiled by ts-compile and checks what it computes. The launch (grid, parameters, tensor
 maps) comes from the manifest that ts-compile wrote beside the kernel.
@@ -35,26 +36,43 @@ maps) comes from the manifest that ts-compile wrote beside the kernel.
   --exact              demand equality: the inputs of each check have to be small integers
   --check-limit N      products of more multiplications are checked on a sample (2147483648)
   --out NAME=FILE.npy  writes an array after the run; '-' is the standard output
-  --repeat N           times N more launches and prints the median
-  --flops EXPR         operations of one launch, e.g. '2 * dim(A, 0) * dim(B, 0) * dim(A, 1)'
-  --timeout SECONDS    after which a launch counts as hung (20)
-  --sms N              the value of sms(), instead of the device's number of multiprocessors
-  --device cuda        where to run; the emulator is not part of this version
+  --timeout SECONDS    after which a launch is given up (20 on a GPU, 600 in the emulator)
+  --sms N              the value of sms(), instead of the device's number of multiprocessors (132 in
+                       the emulator)
+  --device KIND        emulator (default): runs PTX on the CPU, and finds races, hangs and misuse of
+                       barriers and asynchronous engines; cuda: runs on the first CUDA device
   --dry-run            checks and prints the launch; needs neither the kernel file nor a GPU
   --verbose            prints the launch before running it
   --help, --version
+
+of the emulator:
+  --schedule KIND      who moves next: fair (default); random:SEED or random:FIRST-LAST, one run for
+                       each seed; adversarial:K, the K-th warp or engine moves only when nothing else
+                       can; adversarial, one run for each of them
+  --all-schedules      fair, random:1-20 and adversarial, with a summary
+  --steer FILE         along a JSON list of {"cta": RANK, "warp": WARP, "ptx_line": LINE}
+  --trace FILE         Perfetto trace of the run (ui.perfetto.dev)
+  --report text|json   how faults and runs are reported; json goes to the standard output (text)
+  --no-race-check      faster; races and missing fences go unnoticed
+  --strict-tcgen05-fences  a missing tcgen05.fence is a fault, not a warning
+  --threads N          of this machine (all)
+  --progress           prints how far a long run is, also where that is no terminal
+
+of a GPU:
+  --repeat N           times N more launches and prints the median
+  --flops EXPR         operations of one launch, e.g. '2 * dim(A, 0) * dim(B, 0) * dim(A, 1)'
 
 A '-' for KERNEL, the manifest or a .npy file to read is the standard input. Outputs are filled with
 NaN before the launch and guarded on both sides, so unwritten elements and writes outside an array are
 found. Random inputs depend on their seed only.
 
-Exit status: 0 all is well; 1 a check failed, or bad input; 4 this machine cannot run the kernel.
+Exit status: 0 all is well; 1 a check failed, the emulator found a fault, or bad input; 4 this machine cannot run the kernel.
 
 examples:
-  ts-run gemm.cubin --array A=256x512 --array B=384x512 --array D=256x384 --check 'D = A @ B.T'
-  ts-run gemm.cubin --array A=100x64:stride0=72:ints(7) --array B=@b.npy --array D=100x50 \
+  ts-run gemm.ptx --array A=256x512 --array B=384x512 --array D=256x384 --check 'D = A @ B.T'
+  ts-run gemm.ptx --all-schedules --array A=100x64:stride0=72:ints(7) --array B=@b.npy --array D=100x50 \
       --check 'D = relu(A @ B.T)' --out D=d.npy
-  ts-run gemm.ptx --array A=8192x8192 --array B=8192x8192 --array D=8192x8192 \
+  ts-run gemm.cubin --device=cuda --array A=8192x8192 --array B=8192x8192 --array D=8192x8192 \
       --repeat 20 --flops '2 * dim(A, 0) * dim(B, 0) * dim(A, 1)'
   ts-run --manifest gemm.json --array A=256x0 --array B=384x0 --array D=256x384 --dry-run
 )";
@@ -216,6 +234,8 @@ Status parseValueOption(const std::string &name, const std::string &value, Optio
     options.seed = static_cast<uint64_t>(integer);
   } else if (name == "--sms") {
     status = wantInteger(1);
+    if (status && integer > 1 << 16)
+      return Error{"--sms " + value + ": expected 65536 or less"};
     options.sms = integer;
   } else if (name == "--repeat") {
     status = wantInteger(0);
@@ -224,8 +244,28 @@ Status parseValueOption(const std::string &name, const std::string &value, Optio
     status = wantInteger(1);
     options.maxProducts = static_cast<double>(integer);
   } else if (name == "--timeout") {
-    if (!parseNumber(value, options.timeoutSeconds) || options.timeoutSeconds <= 0)
+    double seconds = 0;
+    if (!parseNumber(value, seconds) || seconds <= 0)
       return Error{"--timeout " + value + ": expected a number of seconds"};
+    options.timeoutSeconds = seconds;
+  } else if (name == "--schedule") {
+    Result<ScheduleSet> set = parseSchedule(value);
+    if (!set)
+      return set.error();
+    options.schedules = *set;
+  } else if (name == "--steer") {
+    options.steerFile = value;
+  } else if (name == "--trace") {
+    options.traceFile = value;
+  } else if (name == "--threads") {
+    status = wantInteger(1);
+    if (status && integer > 4096)
+      return Error{"--threads " + value + ": expected 4096 or less"};
+    options.threads = static_cast<unsigned>(integer);
+  } else if (name == "--report") {
+    if (value != "text" && value != "json")
+      return Error{"--report " + value + ": expected text or json"};
+    options.jsonReport = value == "json";
   } else { // --device
     if (value != "cuda" && value != "emulator")
       return Error{"--device " + value + ": expected cuda or emulator"};
@@ -233,20 +273,59 @@ Status parseValueOption(const std::string &name, const std::string &value, Optio
   }
   return status;
 }
+
+/// What the device does not have would be ignored in silence.
+Status checkCombination(Options &options) {
+  bool steered = !options.steerFile.empty();
+  if (int(options.schedules.has_value()) + options.everySchedule + steered > 1)
+    return Error{"--schedule, --all-schedules and --steer exclude each other"};
+  const char *wrong = nullptr;
+  if (options.emulator)
+    wrong = options.repeat ? "--repeat" : !options.flops.empty() ? "--flops" : nullptr;
+  else
+    wrong = options.schedules            ? "--schedule"
+            : options.everySchedule      ? "--all-schedules"
+            : steered                    ? "--steer"
+            : !options.traceFile.empty() ? "--trace"
+            : options.jsonReport         ? "--report"
+            : options.noRaceCheck        ? "--no-race-check"
+            : options.strictTensorFences ? "--strict-tcgen05-fences"
+            : options.threads            ? "--threads"
+            : options.progress           ? "--progress"
+                                         : nullptr;
+  if (wrong && !options.dryRun)
+    return Error{std::string(wrong) + (options.emulator ? " is for --device=cuda: the emulator's "
+                                                          "times say nothing about a GPU's"
+                                                        : " is for --device=emulator")};
+  if (options.everySchedule)
+    options.schedules = allSchedules();
+  if (!options.schedules)
+    options.schedules = ScheduleSet{{emu::Schedule{}}, false};
+  if (!options.traceFile.empty() && options.schedules->several())
+    return Error{"--trace is of one run; name one schedule, e.g. --schedule=random:3"};
+  return Done{};
+}
 } // namespace
 
 Result<Options> parseOptions(int argc, char **argv) {
   static constexpr const char *valueOptions[] = {
       "--manifest", "--kernel", "--array", "--scalar", "--out",         "--check",   "--init",
-      "--flops",    "--seed",   "--sms",   "--repeat", "--check-limit", "--timeout", "--device"};
+      "--flops",    "--seed",   "--sms",   "--repeat", "--check-limit", "--timeout", "--device",
+      "--schedule", "--steer",  "--trace", "--report", "--threads"};
   struct Flag {
     const char *name;
     bool Options::*field;
   };
-  static constexpr Flag flags[] = {
-      {"--exact", &Options::exact},     {"--dry-run", &Options::dryRun},
-      {"--verbose", &Options::verbose}, {"--help", &Options::help},
-      {"-h", &Options::help},           {"--version", &Options::version}};
+  static constexpr Flag flags[] = {{"--exact", &Options::exact},
+                                   {"--dry-run", &Options::dryRun},
+                                   {"--verbose", &Options::verbose},
+                                   {"--help", &Options::help},
+                                   {"-h", &Options::help},
+                                   {"--version", &Options::version},
+                                   {"--all-schedules", &Options::everySchedule},
+                                   {"--no-race-check", &Options::noRaceCheck},
+                                   {"--strict-tcgen05-fences", &Options::strictTensorFences},
+                                   {"--progress", &Options::progress}};
   Options options;
   for (int i = 1; i < argc; ++i) {
     std::string word = argv[i];
@@ -275,5 +354,7 @@ Result<Options> parseOptions(int argc, char **argv) {
     if (!found)
       return Error{"unknown option '" + word + "'; --help lists them"};
   }
+  if (Status status = checkCombination(options); !status)
+    return status.error();
   return options;
 }

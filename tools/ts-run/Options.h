@@ -3,6 +3,7 @@
 #ifndef TS_TOOLS_TSRUN_OPTIONS_H
 #define TS_TOOLS_TSRUN_OPTIONS_H
 
+#include "Schedules.h"
 #include "ts/Runtime/HostArray.h"
 
 #include <map>
@@ -39,12 +40,21 @@ struct Options {
   std::optional<int64_t> sms;
   int64_t repeat = 0;
   std::string flops;
-  double timeoutSeconds = 20;
+  std::optional<double> timeoutSeconds;
   double maxProducts = 0x1p31;
   bool exact = false;
   bool dryRun = false;
   bool verbose = false;
-  bool emulator = false;
+  bool emulator = true;
+  // Of the emulator.
+  std::optional<ScheduleSet> schedules; // fair without
+  std::string steerFile, traceFile;
+  unsigned threads = 0;
+  bool everySchedule = false;
+  bool noRaceCheck = false;
+  bool strictTensorFences = false;
+  bool progress = false;
+  bool jsonReport = false;
   bool help = false;
   bool version = false;
 };

@@ -1,7 +1,7 @@
 // ts-run: runs a compiled kernel from its launch manifest and checks what it computes. Everything
 // that is worth calling from elsewhere lives in lib/Runtime; this file is the order of the steps.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "Options.h"
+#include "Emulate.h"
 
 #include "ts/Runtime/Check.h"
 #include "ts/Runtime/CudaLaunch.h"
@@ -21,7 +21,8 @@ namespace {
 constexpr int64_t kTmaChunkBytes = 16;
 
 constexpr int exitOk = 0, exitFailed = 1, exitEnvironment = 4;
-constexpr int64_t dryRunSms = 132; // an H200's
+constexpr int64_t dryRunSms = 132; // an H200's; the emulator's too
+constexpr double gpuTimeout = 20;  // s
 
 class Session {
 public:
@@ -37,9 +38,7 @@ public:
       return exitOk;
     }
     if (status)
-      status = launch();
-    if (status)
-      status = judge();
+      status = options.emulator ? emulate() : launch();
     if (!status) {
       std::cerr << "ts-run: error: " << status.error().message << "\n";
       return status.error().fault == Fault::Environment ? exitEnvironment : exitFailed;
@@ -49,17 +48,20 @@ public:
 
 private:
   /// Where sentences go: not between the bytes of an array on the standard output.
-  std::ostream &log() { return toStdout ? std::cerr : std::cout; }
+  std::ostream &log() { return toStdout || options.jsonReport ? std::cerr : std::cout; }
   void complain(const std::string &what) {
-    log() << what << "\n";
-    failed = true;
+    judged.lines.push_back(what);
+    judged.ok = false;
   }
 
   // Reads everything and works the launch out.
   Status prepare() {
-    if (options.emulator)
-      return environmentError(
-          "the emulator is not part of this version; --device cuda runs on a GPU");
+    if (!options.steerFile.empty()) {
+      Result<ScheduleSet> steered = readSteering(options.steerFile);
+      if (!steered)
+        return steered.error();
+      options.schedules = *steered;
+    }
     if (Status status = readManifest(); !status)
       return status;
     if (Status status = readScalars(); !status)
@@ -79,6 +81,16 @@ private:
       if (!image)
         return image.error();
       kernelImage = *image;
+    }
+    if (options.emulator && !options.dryRun) {
+      if (kernelImage.compare(0, 4,
+                              "\x7f"
+                              "ELF") == 0)
+        return Error{"'" + options.kernelFile +
+                     "' is a cubin, and the emulator runs PTX: pass the " + ".ptx (ts-compile -o " +
+                     baseName() + ".ptx), or --device=cuda on a GPU"};
+      inputs.sms = options.sms.value_or(dryRunSms);
+    } else if (!options.dryRun) {
       Result<std::unique_ptr<CudaDevice>> opened = CudaDevice::open();
       if (!opened)
         return opened.error();
@@ -92,6 +104,13 @@ private:
     return Done{};
   }
 
+  /// The kernel file without its ending.
+  std::string baseName() const {
+    size_t dot = options.kernelFile.rfind('.'), slash = options.kernelFile.rfind('/');
+    bool ending = dot != std::string::npos && (slash == std::string::npos || dot > slash);
+    return options.kernelFile.substr(0, ending ? dot : std::string::npos);
+  }
+
   Status readManifest() {
     if (options.kernelFile.empty() && !(options.dryRun && !options.manifestFile.empty()))
       return Error{"there is no kernel file; --help shows the usage"};
@@ -101,9 +120,7 @@ private:
     if (path == "-" && options.kernelFile == "-")
       return Error{"the kernel and the manifest cannot both be the standard input"};
     if (path.empty()) {
-      size_t dot = options.kernelFile.rfind('.'), slash = options.kernelFile.rfind('/');
-      bool ending = dot != std::string::npos && (slash == std::string::npos || dot > slash);
-      path = options.kernelFile.substr(0, ending ? dot : std::string::npos) + ".json";
+      path = baseName() + ".json";
     }
     Result<std::string> text = readFile(path);
     if (!text)
@@ -236,7 +253,7 @@ private:
     return Done{};
   }
 
-  Status launch() {
+  Status begin() {
     if (Status status = createArrays(); !status)
       return status;
     given = arrays; // what the checks read, and what inputs are compared with
@@ -244,9 +261,32 @@ private:
       log() << describe(plan);
     if (plan.nothingToLaunch())
       log() << plan.kernel << ": the grid is empty, so there is nothing to launch\n";
+    return Done{};
+  }
+
+  Status emulate() {
+    if (Status status = begin(); !status)
+      return status;
+    Emulation emulation(options, plan, std::move(kernelImage), *inputs.sms, log());
+    Result<bool> ok =
+        emulation.run(given, arrays, [this](Emulation::Arrays &) -> Result<Judgement> {
+          judged = {};
+          if (Status status = judge(); !status)
+            return status.error();
+          return judged;
+        });
+    if (!ok)
+      return ok.error();
+    failed |= !*ok;
+    return writeOutputs();
+  }
+
+  Status launch() {
+    if (Status status = begin(); !status)
+      return status;
     CudaRunOptions runOptions;
     runOptions.repeat = options.repeat;
-    runOptions.timeoutSeconds = options.timeoutSeconds;
+    runOptions.timeoutSeconds = options.timeoutSeconds.value_or(gpuTimeout);
     // A launch that updates an array computes something else the next time.
     std::vector<std::string> outputs;
     bool updates = false;
@@ -263,13 +303,19 @@ private:
     if (ran->timedOut) {
       // The kernel is still running, and every further call of the driver would wait for it.
       std::cerr << "ts-run: error: '" << plan.kernel << "' did not end within "
-                << options.timeoutSeconds
+                << runOptions.timeoutSeconds
                 << " s; it probably waits for something that never comes\n";
       std::cout.flush();
       _exit(exitFailed);
     }
     report = *ran;
-    return Done{};
+    Status status = judge();
+    for (const std::string &line : judged.lines)
+      log() << line << "\n";
+    failed |= !judged.ok;
+    if (status)
+      status = writeOutputs();
+    return status && options.repeat > 0 ? printTimes() : status;
   }
 
   Status judge() {
@@ -290,14 +336,16 @@ private:
                  " bytes from its beginning");
       }
     }
-    if (Status status = runChecks(); !status)
-      return status;
+    return runChecks();
+  }
+
+  Status writeOutputs() {
     for (const auto &[name, path] : options.outs) {
       Status status = writeNpy(arrays.at(name), path);
       if (!status)
         return status;
     }
-    return options.repeat > 0 ? printTimes() : Done{};
+    return Done{};
   }
 
   Status runChecks() {
@@ -322,8 +370,8 @@ private:
           runCheck(check, known, numbers, arrays.at(check.output), checkOptions);
       if (!result)
         return result.error();
-      log() << result->str(check) << "\n";
-      failed |= !result->ok;
+      judged.lines.push_back(result->str(check));
+      judged.ok &= result->ok;
       checked[check.output] = true;
     }
     for (const ManifestArg &arg : kernel->args) {
@@ -374,6 +422,7 @@ private:
   std::map<std::string, NpyFile> files;
   std::map<std::string, HostArray> arrays, given;
   CudaRunReport report;
+  Judgement judged;
 };
 } // namespace
 

@@ -50,6 +50,9 @@ struct LaunchOptions {
   unsigned threads = 0; // host threads; 0: one per core
   /// A cluster that executes so many warp instructions without any change of state is hung.
   uint64_t idleLimit = 2'000'000;
+  /// The launch is given up after so many warp instructions or seconds of real time; 0: never.
+  uint64_t stepLimit = 0;
+  double timeoutSeconds = 0;
   bool checkRaces = true;
   bool checkUninitialised = true;
   /// Missing tcgen05.fence between thread-synchronised tcgen05 accesses is a fault, not a warning.
@@ -69,7 +72,9 @@ struct LaunchResult {
   unsigned actors = 0;          // warps and engine channels seen in the largest cluster
   /// Names of the executed instruction forms ("mbarrier.try_wait.parity.shared::cta.b64").
   std::vector<std::string> forms;
-  bool ok() const { return faults.empty(); }
+  /// Why the launch was given up before its end: a limit of the options. Empty otherwise.
+  std::string stopped;
+  bool ok() const { return faults.empty() && stopped.empty(); }
 };
 
 class Device {

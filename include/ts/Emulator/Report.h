@@ -57,7 +57,8 @@ struct Report {
   std::vector<Note> notes;   // the other access, who should have arrived, ...
   std::vector<Note> history; // the last steps of the warp(s) involved, oldest first
   std::string id() const;    // "TS702"
-  std::string str(bool withHistory = true) const; // for people
+  /// For people.
+  std::string str(bool withHistory = true, const char *severity = "error") const;
 };
 
 /// [{"id":..,"kind":..,"message":..,"site":{..},"notes":[..]}]

@@ -7,6 +7,11 @@ namespace ts::emu {
 namespace {
 constexpr uint32_t maxThreads = 1024, maxCluster = 16;
 constexpr uint32_t maxShared = 227 * 1024; // of a CTA on sm_90 and sm_100
+constexpr uint64_t maxParams = 32764;      // bytes, PTX ISA 8.1 on sm_70 and later
+constexpr uint64_t maxGlobals = uint64_t(4) << 30;
+constexpr uint64_t maxFrame = 512 * 1024;                 // local memory of a thread
+constexpr uint64_t maxRegisterMemory = uint64_t(8) << 30; // of a cluster, on this machine
+constexpr unsigned maxSms = 1 << 16;
 
 Report launchError(const std::string &message) {
   Report report;
@@ -60,11 +65,51 @@ std::string checkShape(const Code &entry, const LaunchOptions &o) {
   if (given(f.reqnctapercluster) && cluster != o.cluster)
     return "the kernel requires clusters of " + shapeText(cluster) +
            " CTAs (.reqnctapercluster), not " + shapeText(o.cluster);
+  uint64_t warps = volume(o.cluster) * ((volume(o.block) + warpSize - 1) / warpSize);
+  uint64_t registers = warps * entry.numRegisters * warpSize * sizeof(uint64_t);
+  if (registers > maxRegisterMemory)
+    return format("the %u registers of the kernel take %llu MiB for a cluster of this launch; at "
+                  "most %llu MiB are possible here",
+                  entry.numRegisters, (unsigned long long)(registers >> 20),
+                  (unsigned long long)(maxRegisterMemory >> 20));
   uint64_t shared = uint64_t(entry.dynamicOffset) - sharedReserved + o.dynamicSmem;
   if (shared > maxShared)
     return format("the kernel needs %llu bytes of shared memory (%u of them dynamic); a CTA has at "
                   "most %u",
                   (unsigned long long)shared, o.dynamicSmem, maxShared);
+  return {};
+}
+
+/// Sizes that a module declares; offsets in frames and parameter buffers have 32 bits.
+std::string checkSizes(const ptx::Module &module) {
+  auto total = [](const std::vector<ptx::Variable> &variables, auto &&wanted) {
+    uint64_t bytes = 0;
+    for (const ptx::Variable &v : variables)
+      if (wanted(v))
+        bytes = std::min(bytes + v.size + v.align, uint64_t(1) << 62);
+    return bytes;
+  };
+  auto isShared = [](const ptx::Variable &v) { return v.space == ptx::Space::Shared; };
+  auto isOther = [](const ptx::Variable &v) { return v.space != ptx::Space::Shared; };
+  auto all = [](const ptx::Variable &) { return true; };
+  auto bad = [](const std::string &what, uint64_t bytes, uint64_t most) {
+    return what + format(" take %llu bytes; at most %llu are possible", (unsigned long long)bytes,
+                         (unsigned long long)most);
+  };
+  if (uint64_t bytes = total(module.variables, isOther); bytes > maxGlobals)
+    return bad("the module's global and constant variables", bytes, maxGlobals);
+  uint64_t shared = total(module.variables, isShared);
+  for (const ptx::Function &f : module.functions) {
+    const std::string of = " of '" + f.name + "'";
+    if (uint64_t bytes = total(f.params, all) + total(f.returns, all);
+        bytes > maxParams + 16 * (f.params.size() + f.returns.size()))
+      return bad("the parameters" + of, bytes, maxParams);
+    if (uint64_t bytes = total(f.variables, isOther); bytes > maxFrame)
+      return bad("the local variables" + of, bytes, maxFrame);
+    shared += total(f.variables, isShared);
+    if (shared > uint64_t(1) << 30) // each launch is checked against a CTA's memory later
+      return bad("the module's shared variables", shared, uint64_t(1) << 30);
+  }
   return {};
 }
 } // namespace
@@ -125,7 +170,9 @@ struct Device::Impl {
   }
 };
 
-Device::Device(unsigned sms) : impl(std::make_unique<Impl>()) { impl->sms = std::max(1u, sms); }
+Device::Device(unsigned sms) : impl(std::make_unique<Impl>()) {
+  impl->sms = std::clamp(sms, 1u, maxSms);
+}
 Device::~Device() = default;
 
 uint64_t Device::allocate(uint64_t bytes, uint64_t align) {
@@ -140,6 +187,8 @@ Result<unsigned> Device::load(std::string_view text, std::string name, bool stri
   Result<ptx::Module> module = ptx::parse(text, std::move(name));
   if (!module)
     return module.error();
+  if (std::string wrong = checkSizes(*module); !wrong.empty())
+    return Error{module->name + ": " + wrong};
   Result<std::unique_ptr<Program>> program = decode(std::move(*module), impl->global, strict);
   if (!program)
     return program.error();

@@ -13,7 +13,7 @@
 namespace ts::emu {
 namespace {
 
-constexpr uint64_t quantum = 200'000; // steps before a thread looks at another cluster
+constexpr uint64_t longQuantum = 50'000; // steps before a thread looks at another cluster
 
 struct Launch {
   GridLaunch spec;
@@ -63,15 +63,21 @@ public:
     threads = unsigned(std::clamp<uint64_t>(threads, 1, std::max<uint64_t>(most, 1)));
     if (tracer)
       threads = 1;
+    quantum = longQuantum;
+    if (first.stepLimit)
+      quantum = std::clamp<uint64_t>(first.stepLimit / threads, 1, longQuantum);
     uint64_t perCluster = uint64_t(first.cluster[0]) * first.cluster[1] * first.cluster[2];
     resident = std::max<uint64_t>(1, first.residentCtas / perCluster / threads);
   }
 
   LaunchResult run() {
     std::vector<std::thread> workers;
-    for (unsigned i = 1; i < threads; ++i)
-      workers.emplace_back([this] { work(); });
-    work();
+    try {
+      for (unsigned i = 1; i < threads; ++i)
+        workers.emplace_back([this] { guardedWork(); });
+    } catch (const std::system_error &) { // the machine has no more threads: fewer do it too
+    }
+    guardedWork();
     for (std::thread &worker : workers)
       worker.join();
     return collect();
@@ -119,6 +125,22 @@ private:
                        [](const auto &l) { return l->machine.done.load(); });
   }
 
+  // A cluster takes memory of its own: shared and tensor memory, registers, the checker's shadow.
+  void guardedWork() {
+    try {
+      work();
+    } catch (const std::bad_alloc &) {
+      std::lock_guard lock(mutex);
+      Report report;
+      report.kind = FaultKind::Launch;
+      report.message = "this machine has no memory left for another cluster of the launch; try "
+                       "fewer threads, or a smaller resident grid";
+      if (faults.empty())
+        faults.push_back(std::move(report));
+      stop = true;
+    }
+  }
+
   void work() {
     std::vector<std::unique_ptr<Active>> active;
     size_t turn = 0;
@@ -140,12 +162,14 @@ private:
       Active &a = *active[turn];
       uint64_t before = a.run->instructions;
       ClusterRun::Outcome outcome = a.run->run(quantum);
-      tell(a.run->instructions - before);
+      uint64_t more = a.run->instructions - before;
       if (outcome == ClusterRun::Outcome::Done) {
         retire(a);
         active.erase(active.begin() + std::ptrdiff_t(turn));
+        tell(more);
         continue;
       }
+      tell(more);
       if (outcome == ClusterRun::Outcome::Faulty) {
         fail(a, std::move(a.run->faults));
         return;
@@ -220,10 +244,17 @@ private:
   void tell(uint64_t more) {
     uint64_t now = instructions += more;
     const LaunchOptions &options = *launches.front()->spec.options;
+    auto time = std::chrono::steady_clock::now();
+    std::chrono::duration<double> passed = time - begun;
+    if (options.stepLimit && now >= options.stepLimit)
+      giveUp(format("it did not end within %llu warp instructions",
+                    (unsigned long long)options.stepLimit));
+    if (options.timeoutSeconds > 0 && passed.count() > options.timeoutSeconds)
+      giveUp(format("it did not end within %g s (%llu warp instructions)", options.timeoutSeconds,
+                    (unsigned long long)now));
     if (!options.progress)
       return;
     std::lock_guard lock(mutex);
-    auto time = std::chrono::steady_clock::now();
     if (time - lastTold < std::chrono::milliseconds(500))
       return;
     lastTold = time;
@@ -236,8 +267,19 @@ private:
     options.progress(progress);
   }
 
+  void giveUp(std::string why) {
+    std::lock_guard lock(mutex);
+    if (stopped.empty())
+      stopped = std::move(why);
+    stop = true;
+  }
+
   LaunchResult collect() {
     LaunchResult result;
+    bool ended = std::all_of(launches.begin(), launches.end(),
+                             [](const auto &l) { return l->machine.done.load(); });
+    if (faults.empty() && !ended) // the limit was reached by the very last step otherwise
+      result.stopped = stopped;
     result.faults = std::move(faults);
     result.warnings = std::move(warnings);
     result.instructions = instructions;
@@ -261,13 +303,15 @@ private:
   std::vector<std::unique_ptr<Launch>> launches;
   std::unique_ptr<Tracer> tracer;
   unsigned threads = 1;
-  uint64_t resident = 1;
+  uint64_t resident = 1, quantum = longQuantum;
+  const std::chrono::steady_clock::time_point begun = std::chrono::steady_clock::now();
   std::atomic<bool> stop{false};
   std::atomic<uint64_t> instructions{0}, movement{0}, lastMovement{0};
   std::atomic<int64_t> stuckClusters{0}, runningClusters{0};
   std::atomic<unsigned> patience{0};
   std::mutex mutex; // of what follows
   std::vector<Report> faults, warnings;
+  std::string stopped;
   std::set<std::string> seen;
   uint64_t faultyCluster = 0;
   unsigned actors = 0;

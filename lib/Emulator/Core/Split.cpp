@@ -9,6 +9,12 @@ namespace ts::emu {
 namespace {
 constexpr uint32_t maxLocalBytes = 512 * 1024; // per thread, as on hardware
 
+/// A frame takes some stack even without variables of its own, so endless recursion ends; and inner
+/// frames begin behind outer ones, which pickSplit relies on.
+uint32_t frameBytes(const Code &code) {
+  return code.localBytes + 16 + 4 * std::min<uint32_t>(code.numRegisters, 255);
+}
+
 /// The lanes `lanes` leave `split` and go on at `pc` in `frame`.
 void depart(Warp &warp, Split &split, uint32_t lanes, uint32_t pc,
             const std::shared_ptr<Frame> &frame) {
@@ -41,7 +47,7 @@ std::shared_ptr<Frame> enterFrame(Warp &warp, const Code &code, std::shared_ptr<
   frame->code = &code;
   frame->returnPc = returnPc;
   frame->entered = lanes;
-  frame->localBase = caller ? caller->localBase + caller->code->localBytes : 0;
+  frame->localBase = caller ? caller->localBase + frameBytes(*caller->code) : 0;
   frame->caller = std::move(caller);
   frame->regs.assign(size_t(code.numRegisters) * warpSize, 0);
   if (uint32_t need = frame->localBase + code.localBytes; need > warp.localBytes)

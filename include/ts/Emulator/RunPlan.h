@@ -1,0 +1,30 @@
+// A planned launch on the emulator, with host arrays in and out: what runOnCuda is for a GPU. Not
+// for plans of several launches (Device::launchSequence).
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#ifndef TS_EMULATOR_RUNPLAN_H
+#define TS_EMULATOR_RUNPLAN_H
+
+#include "ts/Emulator/Emulator.h"
+#include "ts/Runtime/HostArray.h"
+
+#include <map>
+
+namespace ts::emu {
+
+struct RunReport {
+  LaunchResult result;
+  double seconds = 0; // of real time, parsing not included
+};
+
+/// Loads `ptx` (called `name` in messages), launches the plan on the arrays and copies them back,
+/// also after a fault. Grid, block, cluster, shared memory, PDL and the kernel's name come from the
+/// plan, everything else from `options`. An error is about the PTX or the plan; what the kernel did
+/// wrong stands in the report. Only the span of an array is memory: an access before or behind it
+/// is a fault, and no write reaches the guards.
+Result<RunReport> runOnEmulator(const std::string &ptx, const std::string &name,
+                                const LaunchPlan &plan, std::map<std::string, HostArray> &arrays,
+                                const LaunchOptions &options, unsigned sms);
+
+} // namespace ts::emu
+
+#endif // TS_EMULATOR_RUNPLAN_H
