@@ -47,8 +47,14 @@ void takeArrivals(Cta &cta, uint32_t offset, Mbarrier &barrier, uint32_t arrival
         name(cta, offset).c_str(), arrivals, arrivals == 1 ? "" : "s",
         (unsigned long long)barrier.phase, barrier.pending, barrier.count);
   barrier.pending -= arrivals;
-  if (drop)
-    barrier.count -= std::min(barrier.count, arrivals);
+  if (!drop)
+    return;
+  if (arrivals >= barrier.count)
+    fault(FaultKind::BarrierArrival,
+          "mbarrier.arrive_drop of %u leaves the %s without any arrivals to wait for (it has %u); "
+          "expected mbarrier.arrive for the last ones",
+          arrivals, name(cta, offset).c_str(), barrier.count);
+  barrier.count -= arrivals;
 }
 } // namespace
 
@@ -144,10 +150,23 @@ uint64_t mbarrierArriveAsync(Cta &cta, uint32_t offset, uint32_t arrivals, Event
   return phase;
 }
 
+void mbarrierAwaitMore(Cta &cta, uint32_t offset, uint32_t arrivals) {
+  Mbarrier &barrier = mbarrierAt(cta, offset, "cp.async.mbarrier.arrive");
+  if (barrier.pending + arrivals > maxMbarrierCount)
+    fault(FaultKind::BarrierArrival, "%s: more than %u arrivals are awaited in one phase",
+          name(cta, offset).c_str(), maxMbarrierCount);
+  barrier.pending += arrivals;
+}
+
 bool mbarrierTestPhase(Cta &cta, uint32_t offset, uint64_t phase, Clock *to) {
   Mbarrier &barrier = mbarrierAt(cta, offset, "a wait");
   if (barrier.phase == phase)
     return false;
+  if (barrier.phase != phase + 1)
+    fault(FaultKind::BarrierState,
+          "%s: a wait for phase %llu, but phase %llu is open; a state can be waited for in its own "
+          "phase and the next one only",
+          name(cta, offset).c_str(), (unsigned long long)phase, (unsigned long long)barrier.phase);
   if (to)
     to->acquire(barrier.completed);
   return true;

@@ -10,6 +10,13 @@ namespace ts::emu {
 inline constexpr uint32_t maxMbarrierCount = (1u << 20) - 1;
 inline constexpr int64_t maxMbarrierTx = (int64_t(1) << 20) - 1;
 
+/// The opaque state of mbarrier.arrive: the open phase and its pending arrivals.
+inline uint64_t mbarrierToken(const Mbarrier &barrier) {
+  return barrier.phase << 20 | barrier.pending;
+}
+inline uint64_t mbarrierTokenPhase(uint64_t token) { return token >> 20; }
+inline uint32_t mbarrierTokenPending(uint64_t token) { return token & maxMbarrierCount; }
+
 /// The live barrier at (cta, offset); a BarrierState fault if there is none or its bytes were
 /// overwritten. `what` is the instruction for the message.
 Mbarrier &mbarrierAt(Cta &cta, uint32_t offset, const char *what);
@@ -25,6 +32,8 @@ void mbarrierCompleteTx(Cta &cta, uint32_t offset, int64_t bytes, Event from, ui
 /// An arrival that publishes an engine event (tcgen05.commit, cp.async) besides `from`.
 uint64_t mbarrierArriveAsync(Cta &cta, uint32_t offset, uint32_t arrivals, Event from,
                              const Clock *more, uint32_t site, bool pendingIncrement = false);
+/// cp.async.mbarrier.arrive without .noinc: one more arrival is awaited in the open phase.
+void mbarrierAwaitMore(Cta &cta, uint32_t offset, uint32_t arrivals);
 /// True when the phase with this parity (or this number) has completed; joins its clock into `to`.
 bool mbarrierTestParity(Cta &cta, uint32_t offset, unsigned parity, Clock *to);
 bool mbarrierTestPhase(Cta &cta, uint32_t offset, uint64_t phase, Clock *to);
