@@ -94,6 +94,18 @@ public:
     NVVM::MBarrierArriveExpectTxOp::create(b, loc, Type(), barrier, bytes, NVVM::MemScopeKind::CTA,
                                            false, Value());
   }
+  /// At another CTA: the memory scope has to be the cluster's there.
+  void arriveRemote(Value barrier) {
+    NVVM::MBarrierArriveOp::create(b, loc, Type(), barrier, Value(), NVVM::MemScopeKind::CLUSTER);
+  }
+  void arriveExpectTxRemote(Value barrier, Value bytes) {
+    NVVM::MBarrierArriveExpectTxOp::create(b, loc, Type(), barrier, bytes,
+                                           NVVM::MemScopeKind::CLUSTER, false, Value());
+  }
+  void syncCluster() {
+    NVVM::ClusterArriveOp::create(b, loc, UnitAttr());
+    NVVM::ClusterWaitOp::create(b, loc, UnitAttr());
+  }
   void syncWarp() { NVVM::SyncWarpOp::create(b, loc, i32(-1)); }
   void syncCta() { NVVM::BarrierOp::create(b, loc); }
 };

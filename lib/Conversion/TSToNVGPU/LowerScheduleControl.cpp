@@ -107,9 +107,13 @@ LogicalResult TaskLowering::lowerTileLoop(TileLoopOp op) {
     total = total ? e.mul(total, tiles.back()) : tiles.back();
   }
   LoopInfo info;
-  info.lower = e.toIndex(NVVM::BlockIdXOp::create(b, e.loc, b.getI32Type()));
+  // The CTAs of a cluster share their tiles.
+  bool cluster = kernel.kernel.getClusterSize() > 1;
+  info.lower = e.toIndex(cluster ? Value(NVVM::ClusterIdXOp::create(b, e.loc, b.getI32Type()))
+                                 : Value(NVVM::BlockIdXOp::create(b, e.loc, b.getI32Type())));
   info.upper = e.toIndex(total);
-  info.step = e.toIndex(NVVM::GridDimXOp::create(b, e.loc, b.getI32Type()));
+  info.step = e.toIndex(cluster ? Value(NVVM::ClusterDimXOp::create(b, e.loc, b.getI32Type()))
+                                : Value(NVVM::GridDimXOp::create(b, e.loc, b.getI32Type())));
   unsigned coords = op.getBody().getNumArguments() - op.getInits().size();
   return lowerLoop(*op, info, op.getInits(), op.getBodyBlock(), coords, Attribute(),
                    [&](Value iv) { return lowerTile(op, queue, tiles, iv); });

@@ -189,15 +189,10 @@ LogicalResult KernelLowering::collectPipelines() {
              "and consumer_count, or complete the schedule";
       return WalkResult::interrupt();
     }
-    switch (pipeline.spec.type) {
-    case proto::PipelineType::AsyncAsync:
-    case proto::PipelineType::TmaAsync:
-    case proto::PipelineType::TmaUmma:
-    case proto::PipelineType::UmmaAsync:
-      break;
-    default:
-      emitUnsupported(op) << std::string(proto::name(pipeline.spec.type)) << " pipelines ('"
-                          << getResourceName(resource) << "')";
+    int64_t seen = proto::CtaGrid(pipeline.spec, values.cluster).size();
+    if (seen != 1 && seen != kernel.getClusterSize()) {
+      emitUnsupported(op) << "a pipeline over " << seen << " of the " << kernel.getClusterSize()
+                          << " CTAs of a cluster ('" << getResourceName(resource) << "')";
       return WalkResult::interrupt();
     }
     values.pipelines[resource] = std::move(pipeline);
@@ -205,8 +200,13 @@ LogicalResult KernelLowering::collectPipelines() {
   });
   if (result.wasInterrupted())
     return failure();
-  if (kernel.getClusterSize() > 1)
-    return emitUnsupported(kernel) << "clusters of more than one CTA";
+  values.ctaGroup = values.cluster.ctasPerMma;
+  kernel.getBody().walk([&](Operation *op) {
+    if (auto umma = dyn_cast<UmmaOp>(op))
+      values.ctaGroup = umma.getCtaGroup();
+    else if (auto copy = dyn_cast<TmemCopyOp>(op))
+      values.ctaGroup = copy.getCtaGroup();
+  });
   return success();
 }
 
@@ -239,6 +239,8 @@ void KernelLowering::identifyThread(Emitter &e) {
   values.warp = NVVM::ShflOp::create(b, e.loc, b.getI32Type(), e.i32(-1), warp, e.i32(0), e.i32(31),
                                      NVVM::ShflKind::idx, UnitAttr());
   values.lane = e.bitAnd(values.thread, e.i32(31));
+  if (kernel.getClusterSize() > 1)
+    values.ctaRank = NVVM::ClusterId::create(b, e.loc, b.getI32Type());
   auto space = gpu::AddressSpaceAttr::get(b.getContext(), gpu::AddressSpace::Workgroup);
   auto bytes = MemRefType::get({ShapedType::kDynamic}, b.getI8Type(), AffineMap(), space);
   values.smemBytes = gpu::DynamicSharedMemoryOp::create(b, e.loc, bytes);
@@ -262,7 +264,8 @@ void KernelLowering::initialise(Emitter &e) {
     }
   });
   int64_t columns = intAttr(kernel, kTmemColumnsAttr);
-  if (inits.empty() && !columns)
+  bool cluster = kernel.getClusterSize() > 1;
+  if (inits.empty() && !columns && !cluster)
     return;
   if (!inits.empty())
     e.guarded(e.eq(values.thread, e.i32(0)), [&] {
@@ -271,19 +274,23 @@ void KernelLowering::initialise(Emitter &e) {
                                      Value());
       NVVM::FenceMbarrierInitOp::create(b, e.loc);
     });
+  // No CTA may arrive at a peer's barriers before they are there.
+  auto sync = [&] { cluster ? e.syncCluster() : e.syncCta(); };
   if (!columns) {
-    e.syncCta();
+    sync();
     return;
   }
+  NVVM::CTAGroupKind group =
+      values.ctaGroup == 2 ? NVVM::CTAGroupKind::CTA_2 : NVVM::CTAGroupKind::CTA_1;
   Value slot = e.offset(values.smem, intAttr(kernel, kTmemSlotAttr));
   e.guarded(e.eq(values.warp, e.i32(0)), [&] {
     // Thread 0 comes from the branch above; the allocation wants the whole warp.
     e.syncWarp();
-    NVVM::Tcgen05AllocOp::create(b, e.loc, slot, e.i32(columns));
-    NVVM::Tcgen05RelinquishAllocPermitOp::create(b, e.loc);
+    NVVM::Tcgen05AllocOp::create(b, e.loc, slot, e.i32(columns), group);
+    NVVM::Tcgen05RelinquishAllocPermitOp::create(b, e.loc, group);
   });
   NVVM::Tcgen05FenceOp::create(b, e.loc, NVVM::Tcgen05FenceKind::BEFORE_THREAD_SYNC);
-  e.syncCta();
+  sync();
   NVVM::Tcgen05FenceOp::create(b, e.loc, NVVM::Tcgen05FenceKind::AFTER_THREAD_SYNC);
   values.tmemBase = LLVM::LoadOp::create(b, e.loc, b.getI32Type(), slot, 4);
 }
@@ -319,6 +326,8 @@ LogicalResult KernelLowering::dispatchTasks(Emitter &e, ArrayRef<TaskOp> list) {
     // One unsigned comparison: warp - first < count.
     Value inside =
         at.cmp(arith::CmpIPredicate::ult, at.sub(values.warp, first), at.i32(task.getNumWarps()));
+    if (task.getOnlyCta() && values.ctaRank)
+      inside = at.bitAnd(inside, at.eq(values.ctaRank, at.i32(*task.getOnlyCta())));
     LogicalResult result = success();
     at.guarded(inside, [&] {
       passBatons(at, task);
@@ -385,15 +394,22 @@ LogicalResult KernelLowering::dispatch(Emitter &e) {
 }
 
 void KernelLowering::finish(Emitter &e) {
+  bool cluster = kernel.getClusterSize() > 1;
+  // Peers may still arrive at our barriers or write our memory until all are here.
+  if (cluster && !values.tmemBase)
+    e.syncCluster();
   if (values.tmemBase) {
-    // Every use has ended when all warps are here; the allocating warp frees.
+    // Every use has ended when all warps (of both CTAs of a pair) are here; the allocating warp
+    // frees.
     NVVM::Tcgen05FenceOp::create(b, e.loc, NVVM::Tcgen05FenceKind::BEFORE_THREAD_SYNC);
-    e.syncCta();
+    cluster ? e.syncCluster() : e.syncCta();
     NVVM::Tcgen05FenceOp::create(b, e.loc, NVVM::Tcgen05FenceKind::AFTER_THREAD_SYNC);
     e.guarded(e.eq(values.warp, e.i32(0)), [&] {
       auto tmem = LLVM::LLVMPointerType::get(b.getContext(), 6);
       Value address = LLVM::IntToPtrOp::create(b, e.loc, tmem, values.tmemBase);
-      NVVM::Tcgen05DeallocOp::create(b, e.loc, address, e.i32(intAttr(kernel, kTmemColumnsAttr)));
+      NVVM::Tcgen05DeallocOp::create(b, e.loc, address, e.i32(intAttr(kernel, kTmemColumnsAttr)),
+                                     values.ctaGroup == 2 ? NVVM::CTAGroupKind::CTA_2
+                                                          : NVVM::CTAGroupKind::CTA_1);
     });
   }
   gpu::ReturnOp::create(b, e.loc);

@@ -237,8 +237,7 @@ void TaskLowering::fence(proto::Fence fence) {
     e.syncCta();
     return;
   case proto::Fence::ClusterSync:
-    NVVM::ClusterArriveOp::create(b, e.loc, UnitAttr());
-    NVVM::ClusterWaitOp::create(b, e.loc, UnitAttr());
+    e.syncCluster();
     return;
   }
 }
@@ -298,8 +297,61 @@ LogicalResult TaskLowering::arm(Operation &op, const LoweredPipeline &pipeline,
   if (failed(bytes))
     return failure();
   Emitter e = at(op);
-  e.guarded(executes(arrive.who), [&] { e.arriveExpectTx(barrier, *bytes); });
+  if (arrive.target == proto::Target::OwnCta)
+    e.arriveExpectTx(barrier, *bytes);
+  else
+    arriveAtPeers(e, barrier, targetsOf(pipeline, arrive.barrier),
+                  [&](Value peer) { e.arriveExpectTxRemote(peer, *bytes); });
   return success();
+}
+
+LogicalResult TaskLowering::lowerArrival(Operation &op, const LoweredPipeline &pipeline,
+                                         const proto::Action &action, Value stage) {
+  const proto::ArriveStep &arrive = *action.arrive;
+  Value barrier = barrierAddress(pipeline, arrive.barrier, stage);
+  Emitter e = at(op);
+  // cp.async arrivals are every thread's own.
+  if (arrive.kind == proto::ArrivalKind::CpAsyncArriveNoInc) {
+    NVVM::CpAsyncMBarrierArriveOp::create(b, e.loc, barrier, /*noinc=*/true);
+    return success();
+  }
+  proto::CtaMask from =
+      proto::arrivingCtas(pipeline.spec, kernel.cluster, action.op, roleFor(pipeline, action.op));
+  Value mine = both(e, executes(arrive.who), arrive.leaderOnly ? inCtas(e, from) : Value());
+  NVVM::CTAGroupKind group =
+      kernel.ctaGroup == 2 ? NVVM::CTAGroupKind::CTA_2 : NVVM::CTAGroupKind::CTA_1;
+  LogicalResult result = success();
+  e.guarded(mine, [&] {
+    switch (arrive.kind) {
+    case proto::ArrivalKind::None:
+    case proto::ArrivalKind::CpAsyncArriveNoInc:
+      break;
+    case proto::ArrivalKind::ThreadArrive:
+    case proto::ArrivalKind::ElectedWarpArrive:
+    case proto::ArrivalKind::RemoteArrive:
+      if (arrive.target == proto::Target::OwnCta)
+        e.arrive(barrier);
+      else
+        arriveAtPeers(e, barrier, targetsOf(pipeline, arrive.barrier),
+                      [&](Value peer) { e.arriveRemote(peer); });
+      break;
+    case proto::ArrivalKind::ArriveExpectTx:
+      result = arm(op, pipeline, arrive, barrier);
+      break;
+    case proto::ArrivalKind::TcgenCommit:
+      NVVM::Tcgen05CommitOp::create(b, e.loc, barrier, Value(), group);
+      break;
+    case proto::ArrivalKind::TcgenCommitMulticast: {
+      SmallVector<int64_t> masks;
+      for (proto::CtaMask mask : targetsOf(pipeline, arrive.barrier))
+        masks.push_back(int64_t(mask));
+      Value mask = arith::TruncIOp::create(b, e.loc, b.getI16Type(), ofThisCta(e, masks));
+      NVVM::Tcgen05CommitOp::create(b, e.loc, barrier, mask, group);
+      break;
+    }
+    }
+  });
+  return result;
 }
 
 LogicalResult TaskLowering::lowerStep(Operation &op, Value resource, proto::Op step) {
@@ -318,11 +370,16 @@ LogicalResult TaskLowering::lowerStep(Operation &op, Value resource, proto::Op s
 
   if (action.wait) {
     Value barrier = barrierAddress(pipeline, action.wait->barrier, stage);
+    Value here = action.wait->leaderOnly
+                     ? inCtas(e, proto::waitingCtas(pipeline.spec, kernel.cluster, step,
+                                                    roleFor(pipeline, step)))
+                     : Value();
     if (!action.wait->blocking) {
-      state[side.hint] = e.tryWait(barrier, parity);
+      Value hint = e.tryWait(barrier, parity);
+      state[side.hint] = here ? e.bitAnd(hint, here) : hint;
     } else {
       // Only the threads that the arrivals speak for wait: another one could fall a lap behind.
-      Value mine = executes(action.wait->who);
+      Value mine = both(e, executes(action.wait->who), here);
       Value waits = side.hint >= 0 ? e.negate(state[side.hint]) : Value();
       if (mine)
         waits = waits ? e.bitAnd(mine, waits) : mine;
@@ -342,33 +399,8 @@ LogicalResult TaskLowering::lowerStep(Operation &op, Value resource, proto::Op s
     fence(f);
   for (proto::Fence f : action.beforeArrive)
     fence(f);
-  if (action.arrive) {
-    const proto::ArriveStep &arrive = *action.arrive;
-    Value barrier = barrierAddress(pipeline, arrive.barrier, stage);
-    switch (arrive.kind) {
-    case proto::ArrivalKind::None:
-      break;
-    case proto::ArrivalKind::ThreadArrive:
-    case proto::ArrivalKind::ElectedWarpArrive:
-      e.guarded(executes(arrive.who), [&] { e.arrive(barrier); });
-      break;
-    case proto::ArrivalKind::ArriveExpectTx:
-      if (failed(arm(op, pipeline, arrive, barrier)))
-        return failure();
-      break;
-    case proto::ArrivalKind::CpAsyncArriveNoInc:
-      NVVM::CpAsyncMBarrierArriveOp::create(b, e.loc, barrier, /*noinc=*/true);
-      break;
-    case proto::ArrivalKind::TcgenCommit:
-      e.guarded(executes(arrive.who),
-                [&] { NVVM::Tcgen05CommitOp::create(b, e.loc, barrier, Value()); });
-      break;
-    case proto::ArrivalKind::RemoteArrive:
-    case proto::ArrivalKind::TcgenCommitMulticast:
-      return emitUnsupported(&op) << "arrivals on the barriers of other CTAs of a cluster ('"
-                                  << getResourceName(resource) << "')";
-    }
-  }
+  if (action.arrive && failed(lowerArrival(op, pipeline, action, stage)))
+    return failure();
   if (!rule.advances)
     return success();
   if (isOpening(step) && side.opened >= 0)
@@ -400,7 +432,12 @@ void TaskLowering::drain() {
     Emitter e(b, task.getLoc());
     proto::Action acquire = proto::actionFor(pipeline.spec, kernel.cluster, proto::Op::Acquire);
     int64_t stages = pipeline.spec.stages, stride = pipeline.spec.stride(proto::Op::Acquire);
-    Value mine = executes(acquire.wait->who);
+    Value here =
+        acquire.wait->leaderOnly
+            ? inCtas(e, proto::waitingCtas(pipeline.spec, kernel.cluster, proto::Op::Acquire,
+                                           roleFor(pipeline, proto::Op::Acquire)))
+            : Value();
+    Value mine = both(e, executes(acquire.wait->who), here);
     e.guarded(mine, [&] {
       Value stage = state[side.opening], parity = state[side.opening + 1];
       for (int64_t i = 0; i < stages / stride; ++i) {

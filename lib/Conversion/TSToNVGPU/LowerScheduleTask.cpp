@@ -105,8 +105,14 @@ LogicalResult TaskLowering::lowerMbarrier(Operation &op, MbarrierOp def) {
     return success();
   }
   auto arrive = cast<MbarrierArriveOp>(op);
-  if (arrive.getCta())
-    return emitUnsupported(&op) << "arrivals on the barriers of other CTAs of a cluster";
+  if (arrive.getCta()) {
+    Value peer = peerBarrier(e, barrier, e.toI32(mapping.lookupOrDefault(arrive.getCta())));
+    if (arrive.getExpect())
+      e.arriveExpectTxRemote(peer, e.i32(*arrive.getExpect()));
+    else
+      e.arriveRemote(peer);
+    return success();
+  }
   if (arrive.getExpect())
     e.arriveExpectTx(barrier, e.i32(*arrive.getExpect()));
   else

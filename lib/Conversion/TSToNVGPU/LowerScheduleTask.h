@@ -56,6 +56,8 @@ private:
   LogicalResult lowerStep(Operation &op, Value resource, ::ts::protocol::Op step);
   LogicalResult arm(Operation &op, const LoweredPipeline &pipeline,
                     const ::ts::protocol::ArriveStep &arrive, Value barrier);
+  LogicalResult lowerArrival(Operation &op, const LoweredPipeline &pipeline,
+                             const ::ts::protocol::Action &action, Value stage);
   FailureOr<Value> armedBytes(Operation &op, const LoweredPipeline &pipeline, bool perWarp);
   void fence(::ts::protocol::Fence fence);
   void drain();
@@ -66,6 +68,18 @@ private:
   /// Brings a warp together that an elected lane may have left behind.
   void converge();
   bool needsWarp(Operation &op);
+
+  //--- LowerScheduleCluster.cpp
+  ::ts::protocol::TaskRole roleFor(const LoweredPipeline &pipeline, ::ts::protocol::Op op);
+  Value inCtas(Emitter &e, ::ts::protocol::CtaMask mask);
+  Value ofThisCta(Emitter &e, ArrayRef<int64_t> byCta);
+  static Value both(Emitter &e, Value x, Value y);
+  SmallVector<::ts::protocol::CtaMask> targetsOf(const LoweredPipeline &pipeline,
+                                                 ::ts::protocol::Barrier barrier);
+  Value peerBarrier(Emitter &e, Value barrier, Value rank);
+  void arriveAtPeers(Emitter &e, Value barrier, ArrayRef<::ts::protocol::CtaMask> masks,
+                     llvm::function_ref<void(Value)> arrive);
+  FailureOr<Value> completionBarrier(Operation &op, const LoweredPipeline &pipeline, Value barrier);
 
   //--- LowerScheduleWork.cpp
   LogicalResult lowerWork(Operation &op, Value resource, Region &body, ::ts::protocol::Side side);

@@ -199,7 +199,7 @@ FailureOr<Value> TaskLowering::copyBarrier(Operation &op) {
   if (!stage)
     return op.emitError("completes on the full barrier of the enclosing ts.produce, but there is "
                         "none of a pipelined resource here");
-  return barrierAddress(it->second, proto::Barrier::Full, stage);
+  return completionBarrier(op, it->second, barrierAddress(it->second, proto::Barrier::Full, stage));
 }
 
 /// An instruction of one thread: copies in one lane of every warp, matrix operations in one of the
@@ -208,6 +208,12 @@ LogicalResult TaskLowering::cloneElected(Operation &op) {
   bool matrix = isa<UmmaOp, TmemCopyOp>(op) && !ummaPerWarp;
   Value mine =
       executes(matrix ? proto::Executor::OneThreadOfTask : proto::Executor::ElectedLanePerWarp);
+  // The leader of a pair issues the products of both CTAs.
+  if (isa<UmmaOp, TmemCopyOp>(op) && kernel.ctaGroup == 2) {
+    Emitter e = at(op);
+    Value leader = e.eq(e.bitAnd(kernel.ctaRank, e.i32(1)), e.i32(0));
+    mine = both(e, mine, leader);
+  }
   auto load = dyn_cast<TmaLoadOp>(op);
   auto bulk = dyn_cast<BulkLoadOp>(op);
   Value barrier;

@@ -28,6 +28,8 @@ struct KernelValues {
   Value smemBytes;          // the same as memref<?xi8, workgroup>
   Value tmemBase;           // i32, none without tensor memory
   Value thread, warp, lane; // i32, in the CTA; `warp` is warp-uniform
+  Value ctaRank;            // i32, in the cluster; none outside of clusters
+  int64_t ctaGroup = 1;     // CTAs that issue matrix products together, 1 or 2
   llvm::DenseMap<Value, LoweredPipeline> pipelines;
   ::ts::protocol::ClusterSpec cluster;
   llvm::DenseSet<Operation *>

@@ -27,27 +27,6 @@ gpu.module @m attributes {ts.chip = "sm_90a"} {
 // -----
 
 gpu.module @m attributes {ts.chip = "sm_100a"} {
-  ts.kernel @other_type() warps(1) {
-    // expected-error @+1 {{[TS404] the lowering cannot express this yet: async_umma pipelines ('a')}}
-    %a = ts.resource "a" smem(x: memref<64xf32>) pipeline(async_umma, stages = 2, producer_count = 32, consumer_count = 1)
-    ts.task "t" warps(0, 1) {
-    }
-  }
-}
-
-// -----
-
-gpu.module @m attributes {ts.chip = "sm_90a"} {
-  // expected-error @+1 {{[TS404] the lowering cannot express this yet: clusters of more than one CTA}}
-  ts.kernel @cluster() warps(1) cluster(2, 1, 1) {
-    ts.task "t" warps(0, 1) {
-    }
-  }
-}
-
-// -----
-
-gpu.module @m attributes {ts.chip = "sm_100a"} {
   ts.kernel @clc(%n: index) warps(1) {
     %q = ts.work_queue "tiles" clc over(%n)
     ts.task "t" warps(0, 1) reads(%q) {
@@ -225,19 +204,6 @@ gpu.module @m attributes {ts.chip = "sm_90a"} {
     ts.task "t" warps(0, 3) replicas(3) (%r) {
       // expected-error @+1 {{baton 'order' has 2 holders, but task 't' has 3 replicas}}
       ts.take %order
-    }
-  }
-}
-
-// -----
-
-gpu.module @m attributes {ts.chip = "sm_90a"} {
-  ts.kernel @peer() warps(1) {
-    %c1 = arith.constant 1 : index
-    %m = ts.mbarrier "m" count(1)
-    ts.task "t" warps(0, 1) {
-      // expected-error @+1 {{[TS404] the lowering cannot express this yet: arrivals on the barriers of other CTAs of a cluster}}
-      ts.mbarrier_arrive %m cta(%c1)
     }
   }
 }

@@ -75,8 +75,8 @@ gpu.module @m attributes {ts.chip = "sm_90a"} {
       // CHECK: scf.if %{{.*}} {
       // CHECK-NEXT: scf.while
       // CHECK: nvvm.bar.warp.sync
-      // CHECK: arith.constant 512 : i32
-      // CHECK-NEXT: scf.if %[[LANE:.*]] {
+      // CHECK: scf.if %[[LANE:.*]] {
+      // CHECK-NEXT: arith.constant 512 : i32
       // CHECK-NEXT: nvvm.mbarrier.arrive.expect_tx
       ts.acquire %r
       ts.produce %r "load" (%x) {
@@ -109,8 +109,9 @@ gpu.module @m attributes {ts.chip = "sm_90a"} {
     // CHECK: nvvm.mbarrier.init %{{.*}}, %c1_i32
     ts.task "load" warps(0, 2) writes(%r) {
       %w = ts.info warp : index
-      // CHECK: arith.constant 1024 : i32
-      // CHECK-NEXT: scf.if %[[THREAD0:.*]] {
+      // CHECK: scf.while
+      // CHECK: scf.if %[[THREAD0:.*]] {
+      // CHECK-NEXT: arith.constant 1024 : i32
       // CHECK-NEXT: nvvm.mbarrier.arrive.expect_tx
       ts.acquire %r
       ts.produce %r "load" (%x) {
