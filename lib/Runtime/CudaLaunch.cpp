@@ -214,14 +214,12 @@ private:
         values.push_back(bytes.data());
         continue;
       }
-      const TensorMapPlan &map = param.map;
-      cuda::Result code = driver.tensorMapEncodeTiled(
-          &storage[i].map, tensorMapType(map.element), static_cast<uint32_t>(map.sizes.size()),
-          reinterpret_cast<void *>(address), map.sizes.data(), map.strides.data(), map.box.data(),
-          map.elementStrides.data(), sizeCode(map.interleave, 16), sizeCode(map.swizzle, 32),
-          sizeCode(map.l2Promotion, 64), map.fillNan ? 1 : 0);
-      if (!ok(code, "encoding the tensor map of '" + param.arg + "'", Fault::Input))
+      Result<cuda::TensorMap> map = encodeTensorMap(driver, param.map, address);
+      if (!map) {
+        error = {map.error().message + " (argument '" + param.arg + "')"};
         return false;
+      }
+      storage[i].map = *map;
       values.push_back(&storage[i].map);
     }
     return true;
@@ -292,6 +290,19 @@ private:
   Error error;
 };
 } // namespace
+
+Result<cuda::TensorMap> ts::encodeTensorMap(const cuda::Driver &driver, const TensorMapPlan &map,
+                                            uint64_t address) {
+  cuda::TensorMap encoded;
+  cuda::Result code = driver.tensorMapEncodeTiled(
+      &encoded, tensorMapType(map.element), static_cast<uint32_t>(map.sizes.size()),
+      reinterpret_cast<void *>(address), map.sizes.data(), map.strides.data(), map.box.data(),
+      map.elementStrides.data(), sizeCode(map.interleave, 16), sizeCode(map.swizzle, 32),
+      sizeCode(map.l2Promotion, 64), map.fillNan ? 1 : 0);
+  if (code != cuda::success)
+    return Error{"encoding a tensor map failed: " + driver.describe(code)};
+  return encoded;
+}
 
 Result<std::unique_ptr<CudaDevice>> CudaDevice::open() {
   Result<const cuda::Driver *> loaded = cuda::loadDriver();

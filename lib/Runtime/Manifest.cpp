@@ -1,6 +1,6 @@
 // Reader of launch manifests. Strict: an unknown field, a field of the wrong kind and a reference
 // to an argument that is not there are errors, because a launch with a misread manifest computes
-// rubbish. The only file of the project that includes the JSON library. SPDX-License-Identifier:
+// rubbish. The only file of the libraries that includes the JSON library. SPDX-License-Identifier:
 // Apache-2.0 WITH LLVM-exception
 #include "ts/Runtime/Manifest.h"
 

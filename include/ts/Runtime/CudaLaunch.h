@@ -40,6 +40,10 @@ struct CudaRunReport {
   std::string unstable;
 };
 
+/// The driver's encoding of a tensor map over the memory at `address`.
+Result<cuda::TensorMap> encodeTensorMap(const cuda::Driver &driver, const TensorMapPlan &map,
+                                        uint64_t address);
+
 /// Loads `image` (PTX text or a cubin), launches the plan on the arrays and copies all images back.
 /// The images are sent as they are, poison and guards included. After a time-out the kernel is
 /// still running and the device unusable: the process should end. `outputs` names the arrays that
