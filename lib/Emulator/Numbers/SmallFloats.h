@@ -35,7 +35,9 @@ double toDouble(Num format, uint64_t bits);
 
 enum class Round : uint8_t { Nearest, Zero, Up, Down, NearestAway, Stochastic };
 /// One rounding from the exact value. `saturate`: .satfinite (overflow to the largest finite value;
-/// NaN as PTX ISA says for the format); `relu`: negative to +0. `random`: bits for .rs.
+/// NaN as PTX ISA says for the format); `relu`: negative to +0. `random`: bits for .rs, as a
+/// fraction of the last place (the most significant bit is a half). TF32 results have 13 zeros at
+/// the end.
 uint64_t fromDouble(Num format, double value, Round round = Round::Nearest, bool saturate = false,
                     bool relu = false, uint32_t random = 0);
 

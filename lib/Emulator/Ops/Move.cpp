@@ -26,6 +26,9 @@ Dst upperHalf(Dst dst) {
 }
 
 void copyLanes(Exec &x, const Dst &d, const Src &s, uint64_t keep) {
+  if (x.split.frame->numInFlight && s.kind == Src::Kind::Reg && !d.sink &&
+      deferMove(x, s.reg, d.reg))
+    return;
   uint64_t out[warpSize], scratch[warpSize];
   const uint64_t *from = s.lanes(x, scratch);
   uint64_t *to = d.lanes(x, out);
