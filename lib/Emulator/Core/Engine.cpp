@@ -44,6 +44,8 @@ const char *engineName(EngineKind kind) {
     return "tcgen05.st";
   case EngineKind::Clc:
     return "cluster launch control";
+  case EngineKind::AsyncStore:
+    return "asynchronous store";
   }
   return "";
 }

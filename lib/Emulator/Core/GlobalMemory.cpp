@@ -37,6 +37,14 @@ uint8_t *GlobalMemory::find(uint64_t address, uint64_t bytes) {
   return it->second.bytes.get() + offset;
 }
 
+GlobalMemory::Span GlobalMemory::around(uint64_t address) {
+  auto it = blocks.upper_bound(address);
+  if (it == blocks.begin())
+    return {};
+  --it;
+  return {it->first, it->second.size, it->second.bytes.get()};
+}
+
 std::string GlobalMemory::describe(uint64_t address) const {
   auto it = blocks.upper_bound(address);
   std::string best = "no allocation is near";

@@ -16,6 +16,11 @@ public:
   uint64_t allocate(uint64_t bytes, uint64_t align);
   void free(uint64_t address);
   uint8_t *find(uint64_t address, uint64_t bytes); // null: not inside one allocation
+  struct Span {
+    uint64_t address = 0, size = 0;
+    uint8_t *bytes = nullptr;
+  };
+  Span around(uint64_t address); // the allocation that begins at or before it; empty if none does
   /// The allocation around or nearest to an address, for messages: "12 bytes behind an allocation
   /// of 4096 bytes".
   std::string describe(uint64_t address) const;

@@ -12,7 +12,8 @@ constexpr uint32_t maxLocalBytes = 512 * 1024; // per thread, as on hardware
 /// A frame takes some stack even without variables of its own, so endless recursion ends; and inner
 /// frames begin behind outer ones, which pickSplit relies on.
 uint32_t frameBytes(const Code &code) {
-  return code.localBytes + 16 + 4 * std::min<uint32_t>(code.numRegisters, 255);
+  // A multiple of 16: variables of the next frame are aligned from its base.
+  return code.localBytes + 16 + 4 * (std::min<uint32_t>(code.numRegisters, 255) & ~3u);
 }
 
 /// The lanes `lanes` leave `split` and go on at `pc` in `frame`.
@@ -47,12 +48,23 @@ std::shared_ptr<Frame> enterFrame(Warp &warp, const Code &code, std::shared_ptr<
   frame->code = &code;
   frame->returnPc = returnPc;
   frame->entered = lanes;
-  frame->localBase = caller ? caller->localBase + frameBytes(*caller->code) : 0;
+  frame->localBase =
+      caller ? caller->localBase + frameBytes(*caller->code) + caller->dynamicBytes : 0;
   frame->caller = std::move(caller);
   frame->regs.assign(size_t(code.numRegisters) * warpSize, 0);
   if (uint32_t need = frame->localBase + code.localBytes; need > warp.localBytes)
     growLocal(warp, need);
   return frame;
+}
+
+uint32_t growFrame(Warp &warp, Frame &frame, uint64_t bytes, uint64_t align) {
+  uint64_t end = frame.localBase + frame.code->localBytes + frame.dynamicBytes;
+  uint64_t at = (end + align - 1) / align * align;
+  uint64_t top = (at + std::min<uint64_t>(bytes, maxLocalBytes + 1) + 15) / 16 * 16;
+  if (top > warp.localBytes)
+    growLocal(warp, uint32_t(top));
+  frame.dynamicBytes += uint32_t(top - end);
+  return uint32_t(at);
 }
 
 void branch(Exec &x, uint32_t taken, uint32_t target) {

@@ -9,6 +9,8 @@ namespace ts::emu {
 
 std::shared_ptr<Frame> enterFrame(Warp &warp, const Code &code, std::shared_ptr<Frame> caller,
                                   uint32_t returnPc, uint32_t lanes);
+/// alloca: that many more bytes in each lane's part of the frame; returns their local address.
+uint32_t growFrame(Warp &warp, Frame &frame, uint64_t bytes, uint64_t align);
 /// Frame offsets of a call's result variables (call (results), f, (arguments)).
 std::vector<uint32_t> callResults(const Code &code, const ptx::Instruction &inst);
 /// Drops empty splits and joins those at the same place of the same frame.

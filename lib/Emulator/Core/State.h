@@ -22,7 +22,9 @@ struct Machine; // one launch; Machine.h
 struct Cluster;
 struct Cta;
 struct Warp;
-class Engines; // Engine.h
+class Engines;      // Engine.h
+struct AsyncGroups; // Engines/Copy.h
+struct WgmmaState;  // Matrix/Wgmma.h
 
 /// A decoded function. Entry i stands for instruction i of the PTX body.
 struct CodeEntry {
@@ -84,6 +86,7 @@ struct Frame {
   uint32_t entered = 0; // lanes that called; they return together or one split after the other
   std::vector<uint64_t> regs; // slot * 32 + lane
   uint32_t localBase = 0;     // of the frame in each lane's local memory
+  uint32_t dynamicBytes = 0;  // behind the frame's own: alloca
   /// Registers that an engine writes or reads (wgmma accumulators, tcgen05.ld results): the name of
   /// the instruction that has to be waited for, by slot.
   uint32_t numInFlight = 0;
@@ -175,7 +178,10 @@ struct Warp {
   std::array<HistoryEntry, 16> history; // ring
   uint32_t historyNext = 0;
   uint64_t instructions = 0;
-  uint32_t registers = 0; // setmaxnreg
+  uint32_t registers = 0;                     // setmaxnreg
+  std::shared_ptr<AsyncGroups> cpAsync, bulk; // made on first use
+  Clock tcgen05Known; // what the tcgen05 operations it has issued knew (mma, cp, shift)
+  uint64_t tmemIssued = 0, tmemDone = 0; // tcgen05.ld and st, which take place in order
   // barrier.cluster: lanes that have arrived at the open generation, and that have not waited since
   uint32_t clusterArrived = 0, clusterPending = 0;
   std::unordered_map<const CodeEntry *, uint32_t> sites; // registered with the checker
@@ -221,6 +227,17 @@ struct Tmem {
   };
   std::vector<Allocation> allocations;
   bool permitGiven = false; // relinquish_alloc_permit
+  uint32_t lastColumns = 0; // of the last tcgen05.alloc
+  /// The allocation instructions this CTA has begun, in order: with cta_group::2 the n-th of one
+  /// CTA of a pair meets the n-th of the other.
+  struct Collective {
+    enum class Kind : uint8_t { Alloc, Dealloc, Relinquish } kind = Kind::Alloc;
+    uint32_t column = 0, columns = 0;
+    Warp *warp = nullptr;
+    uint32_t site = 0;
+    bool done = false;
+  };
+  std::deque<Collective> collectives;
   uint32_t &cell(unsigned lane, unsigned column) { return cells[lane * columns + column]; }
 };
 
@@ -233,6 +250,7 @@ struct Cta {
   std::unordered_map<uint32_t, Mbarrier> mbarriers; // by offset
   std::array<NamedBarrier, 16> named;
   Tmem tmem;
+  std::shared_ptr<WgmmaState> wgmma; // null before the first wgmma
   unsigned warpsAlive = 0;
   uint64_t linearId = 0;
   uint32_t dynamicOffset = 0;      // of the dynamic shared memory

@@ -8,56 +8,33 @@
 
 namespace ts::emu {
 
-/// `.global`, `.shared::cluster`, ...; Generic if none comes next. `param` is true for .param and
-/// its variants, whose space depends on the operand (Decode::paramSpace).
-inline Space takeSpace(Decode &d, bool *param = nullptr) {
-  if (param && (d.take("param::entry") || d.take("param::func") || d.take("param"))) {
-    *param = true;
-    return Space::Param;
-  }
-  if (d.take("global"))
-    return Space::Global;
-  if (d.take("shared") || d.take("shared::cta"))
-    return Space::SharedCta;
-  if (d.take("shared::cluster"))
-    return Space::SharedCluster;
-  if (d.take("local"))
-    return Space::Local;
-  if (d.take("const"))
-    return Space::Const;
-  return Space::Generic;
-}
-
-inline bool takeScope(Decode &d) { return d.takeOneOf({"cta", "cluster", "gpu", "sys"}) >= 0; }
-inline void needScope(Decode &d) {
-  if (!takeScope(d))
-    d.refuse("expected a scope (.cta, .cluster, .gpu or .sys) behind the memory order");
-}
-
-struct CacheHints {
+/// What has been read of an instruction's modifiers. ptxas takes most of them in any order
+/// (`ld.global.relaxed.gpu`, `red.global.v4.f32.add`), so they are read as a set.
+struct MemoryModifiers {
+  Space space = Space::Generic;
+  bool hasSpace = false, isParam = false;
+  /// Weak where none is given; `hasOrder` tells it from an explicit .weak.
+  Order order = Order::Weak;
+  bool hasOrder = false, isVolatile = false, isMmio = false, hasScope = false;
   bool nonCoherent = false; // .nc
   bool policy = false;      // .L2::cache_hint: one more operand
-};
-/// All hints that come next, in any order.
-inline CacheHints takeHints(Decode &d) {
-  CacheHints hints;
-  for (;;) {
-    if (d.take("nc"))
-      hints.nonCoherent = true;
-    else if (d.take("L2::cache_hint"))
-      hints.policy = true;
-    else if (d.takeOneOf({"ca", "cg", "cs", "lu", "cv", "wb", "wt", "L1::evict_normal",
-                          "L1::evict_unchanged", "L1::evict_first", "L1::evict_last",
-                          "L1::no_allocate", "L2::evict_normal", "L2::evict_first",
-                          "L2::evict_last", "L2::64B", "L2::128B", "L2::256B"}) < 0)
-      return hints;
-  }
-}
+  unsigned vector = 1;
+  bool noftz = false;
+  ptx::Type type = ptx::Type::None;
+  int operation = -1; // index into the names given to take()
 
-/// `.v2`, `.v4`, `.v8`, or 1.
+  /// Reads all that is left; refuses what is unknown, doubled or contradictory.
+  void take(Decode &d, std::initializer_list<std::string_view> operations = {});
+};
+
+/// `.v2`, `.v4`, `.v8`, or 0 if none comes next.
 inline unsigned takeVector(Decode &d) {
   int vector = d.takeOneOf({"v2", "v4", "v8"});
-  return vector < 0 ? 1 : 2u << vector;
+  return vector < 0 ? 0 : 2u << vector;
+}
+/// `.shared`, `.shared::cta` or nothing (generic), as the matrix instructions take it.
+inline Space takeSharedCta(Decode &d) {
+  return d.takeOneOf({"shared", "shared::cta"}) >= 0 ? Space::SharedCta : Space::Generic;
 }
 
 void registerAtomics(DecoderTable &table);     // Atomic.cpp
