@@ -33,6 +33,9 @@ function(_ts_common target use_mlir)
     target_compile_options(${target} PRIVATE -fsanitize=address,undefined -fno-sanitize=function
       -fno-sanitize-recover=all -g)
     target_link_options(${target} PUBLIC -fsanitize=address,undefined)
+    if(TS_ENABLE_FUZZERS)
+      target_compile_options(${target} PRIVATE -fsanitize=fuzzer-no-link)
+    endif()
   endif()
 endfunction()
 

@@ -60,8 +60,8 @@ def wrong_programs(check):
     """The files of test/Checks that are named after a check, the one without suffix first."""
     folder = os.path.join(ROOT, "test", "Checks")
     names = os.listdir(folder) if os.path.isdir(folder) else []
-    pattern = re.compile(rf"TS{check}([-_.].*)?\.mlir$")
-    return sorted((n for n in names if pattern.match(n)), key=lambda n: (len(n) != 10, n))
+    pattern = re.compile(rf"TS{check}([-_.].*)?\.(mlir|ptx)$")
+    return sorted((n for n in names if pattern.match(n)), key=lambda n: (len(n.split(".")[0]) != 5, n))
 
 
 def split_program(name, check):

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Runs compiled kernels over lists of shapes and prints one line per run, then "N passed, N failed".
 #
-#   utils/gpu/accept.sh [--ts-run FILE] [--kernels FOLDER] LIST...
+#   utils/gpu/accept.sh [--ts-run FILE] [--kernels FOLDER] [--emulator] LIST...
 #
+# With --emulator the .ptx of each kernel runs in the emulator, and --repeat of the lists means nothing.
 # Made for a machine that has a GPU and a driver but not our build: carry ts-run and the kernels with
 # their manifests in .gpu/ (utils/gpu/pack.sh fills it). A list is read line by line:
 #
@@ -21,10 +22,12 @@ ts_run=$root/.gpu/ts-run
 [ -x "$ts_run" ] || ts_run=$root/build/bin/ts-run
 kernels=$root/.gpu
 lists=()
+device=cuda
 while [ $# -gt 0 ]; do
   case $1 in
     --ts-run) ts_run=$2; shift ;;
     --kernels) kernels=$2; shift ;;
+    --emulator) device=emulator ;;
     -*) echo "error: unknown option '$1'"; exit 1 ;;
     *) lists+=("$1") ;;
   esac
@@ -61,7 +64,7 @@ run_shape() {
   for init in ints normal; do
     flags=(--init "$init")
     [ "$init" = ints ] && flags+=(--exact)
-    output=$("$ts_run" "$kernels/$kernel" "${args[@]}" --check "$check" "${flags[@]}" "${options[@]}" 2>&1)
+    output=$("$ts_run" --device="$device" "$kernels/$kernel" "${args[@]}" --check "$check" "${flags[@]}" "${options[@]}" 2>&1)
     status=$?
     what="$kernel${name:+ $name} $* $init"
     # Nothing checked is nothing passed.
@@ -77,7 +80,7 @@ run_refusal() {
   local words=${1%% : *} text=${1#* : } output status split
   read -ra split <<<"$words"
   array_args "${split[@]}"
-  output=$("$ts_run" "$kernels/$kernel" "${args[@]}" "${options[@]}" 2>&1)
+  output=$("$ts_run" --device="$device" "$kernels/$kernel" "${args[@]}" "${options[@]}" 2>&1)
   status=$?
   if [ $status -eq 1 ] && [ "$(wc -l <<<"$output")" -eq 1 ] && grep -qF -- "$text" <<<"$output"; then
     report PASS "$kernel${name:+ $name} $words refused" "$output"
@@ -94,11 +97,15 @@ for list in "${lists[@]}"; do
       '' | '#'*) ;;
       kernel)
         read -r kernel name <<<"$rest"
+        [ $device = cuda ] || kernel=${kernel%.cubin}
+        [ $device = cuda ] || kernel=${kernel%.ptx}.ptx
         check="" arrays=() options=(${name:+--kernel "$name"})
         [ -e "$kernels/$kernel" ] || { report FAIL "$kernel" "is not in $kernels"; kernel=""; } ;;
       check) check=$rest ;;
       array) arrays+=("$rest") ;;
-      option) read -ra words <<<"$rest"; options+=("${words[@]}") ;;
+      option)
+        read -ra words <<<"$rest"
+        [ "$device ${words[0]}" = "emulator --repeat" ] || options+=("${words[@]}") ;;
       shape) read -ra words <<<"$rest"; [ -z "$kernel" ] || run_shape "${words[@]}" ;;
       refuse) [ -z "$kernel" ] || run_refusal "$rest" ;;
       *) echo "error: $list: unknown word '$word'"; exit 1 ;;

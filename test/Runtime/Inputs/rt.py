@@ -66,7 +66,7 @@ class Tool:
         self.failures = 0
 
     def run(self, *args, stdin=None):
-        done = subprocess.run(["ts-run", *args], capture_output=True, text=True, env=self.env, timeout=120, stdin=stdin)
+        done = subprocess.run(["ts-run", "--device=cuda", *args], capture_output=True, text=True, env=self.env, timeout=120, stdin=stdin)
         err = "".join(l for l in done.stderr.splitlines(True) if not l.startswith("fake: "))
         return done.returncode, done.stdout, err
 

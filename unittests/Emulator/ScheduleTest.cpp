@@ -1,0 +1,99 @@
+// Schedules: the same seed gives the same run, victims are delayed, steering orders what it names,
+// limits end what does not end. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "RunPtx.h"
+
+using namespace ts::emu;
+using namespace ts::emu::test;
+using Snippet = ts::emu::test::Run; // testing::Test has a Run too
+
+namespace {
+/// Two warps write their number to one word; who is last decides. PTX line 16 is warp 0's store,
+/// line 17 warp 1's.
+Run twoWriters() {
+  Snippet run;
+  run.options.block = {64, 1, 1};
+  run.body = "setp.eq.u32 %p0, %r0, 0;\nsetp.eq.u32 %p1, %r0, 32;\n"
+             "@%p0 st.global.u32 [%rd0], 1;\n@%p1 st.global.u32 [%rd0], 2;";
+  return run;
+}
+
+uint32_t lineOf(const Run &run, const std::string &text) {
+  std::string module = ptxModule(run);
+  return uint32_t(1 + std::count(module.begin(), module.begin() + long(module.find(text)), '\n'));
+}
+} // namespace
+
+TEST(Schedule, VictimComesLast) {
+  Snippet run = twoWriters();
+  run.options.schedule.kind = Schedule::Kind::Adversarial;
+  for (unsigned victim : {0u, 1u}) {
+    run.options.schedule.victim = victim;
+    Ran ran = runPtx(run);
+    ASSERT_TRUE(ran.ok()) << ran.text();
+    EXPECT_EQ(ran.at<uint32_t>(0), victim + 1);
+    EXPECT_EQ(ran.result.actors, 2u);
+  }
+}
+
+TEST(Schedule, RandomIsReproducible) {
+  Snippet run = twoWriters();
+  run.options.schedule.kind = Schedule::Kind::Random;
+  bool seen[3] = {};
+  for (uint64_t seed = 0; seed < 40; ++seed) {
+    run.options.schedule.seed = seed;
+    Ran first = runPtx(run), second = runPtx(run);
+    ASSERT_TRUE(first.ok()) << first.text();
+    EXPECT_EQ(first.output, second.output) << seed;
+    EXPECT_EQ(first.result.instructions, second.result.instructions);
+    seen[std::min(first.at<uint32_t>(0), 2u)] = true;
+  }
+  EXPECT_TRUE(seen[1] && seen[2]); // both orders are reached
+}
+
+TEST(Schedule, SteeringOrdersWhatItNames) {
+  Snippet run = twoWriters();
+  uint32_t zero = lineOf(run, "@%p0 st"), one = lineOf(run, "@%p1 st");
+  run.options.schedule.kind = Schedule::Kind::Steered;
+  run.options.schedule.places = {{0, 1, one}, {0, 0, zero}};
+  Ran ran = runPtx(run);
+  ASSERT_TRUE(ran.ok()) << ran.text();
+  EXPECT_EQ(ran.at<uint32_t>(0), 1u);
+  run.options.schedule.places = {{0, 0, zero}, {0, 1, one}};
+  EXPECT_EQ(runPtx(run).at<uint32_t>(0), 2u);
+}
+
+// A list that the program cannot follow is left where it cannot be followed.
+TEST(Schedule, ImpossibleSteeringEnds) {
+  Snippet run = twoWriters();
+  run.options.schedule.kind = Schedule::Kind::Steered;
+  run.options.schedule.places = {{0, 7, 1}, {3, 0, 9999}, {0, 0, 1}};
+  Ran ran = runPtx(run);
+  EXPECT_TRUE(ran.ok()) << ran.text();
+}
+
+TEST(Schedule, StepLimitStops) {
+  Snippet run;
+  run.body = "again:\nadd.u32 %r1, %r1, 1;\nst.global.u32 [%rd0], %r1;\nbra again;";
+  run.options.stepLimit = 5000;
+  Ran ran = runPtx(run);
+  EXPECT_TRUE(ran.result.faults.empty()) << ran.text();
+  EXPECT_NE(ran.result.stopped.find("5000 warp instructions"), std::string::npos);
+  EXPECT_FALSE(ran.ok());
+  EXPECT_LT(ran.result.instructions, 20000u);
+}
+
+TEST(Schedule, TimeoutStops) {
+  Snippet run;
+  run.body = "again:\nadd.u32 %r1, %r1, 1;\nst.global.u32 [%rd0], %r1;\nbra again;";
+  run.options.timeoutSeconds = 0.05;
+  Ran ran = runPtx(run);
+  EXPECT_NE(ran.result.stopped.find("0.05 s"), std::string::npos) << ran.text();
+}
+
+TEST(Schedule, EndlessLoopWithoutEffectIsAHang) {
+  Snippet run;
+  run.body = "again:\nadd.u32 %r1, %r1, 1;\nbra again;";
+  run.options.idleLimit = 100'000;
+  Ran ran = runPtx(run);
+  EXPECT_TRUE(ran.faults(FaultKind::Hang)) << ran.text();
+}
