@@ -6,11 +6,9 @@ namespace ts::emu {
 void registerInteger(DecoderTable &) {}
 void registerFloat(DecoderTable &) {}
 void registerConversions(DecoderTable &) {}
-void registerWarp(DecoderTable &) {}
 void registerMma(DecoderTable &) {}
 void registerCopies(DecoderTable &) {}
 void registerClc(DecoderTable &) {}
-void registerWgmma(DecoderTable &) {}
 void registerTcgen05(DecoderTable &) {}
 void registerTcgen05Data(DecoderTable &) {}
 void tmemAtExit(Cta &) {}
