@@ -6,12 +6,8 @@ namespace ts::emu {
 void registerInteger(DecoderTable &) {}
 void registerFloat(DecoderTable &) {}
 void registerConversions(DecoderTable &) {}
-void registerMma(DecoderTable &) {}
 void registerCopies(DecoderTable &) {}
 void registerClc(DecoderTable &) {}
-void registerTcgen05(DecoderTable &) {}
-void registerTcgen05Data(DecoderTable &) {}
-void tmemAtExit(Cta &) {}
 Result<ParamBytes> Device::encodeTensorMap(const TensorMapPlan &, uint64_t) {
   return Error{"tensor maps are not in the tree yet"};
 }

@@ -81,6 +81,9 @@ public:
   };
   void add(const char *name, Decoder decoder, std::initializer_list<Form> forms);
 
+  /// One more form of a family that has too many to write down; the strings have to stay.
+  void addForm(Form form) { allForms.push_back(form); }
+
   const std::vector<std::pair<std::string, Decoder>> &decoders() const { return entries; }
   const std::vector<Form> &forms() const { return allForms; }
   Decoder find(const ptx::Instruction &inst, size_t &parts) const;

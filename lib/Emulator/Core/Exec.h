@@ -164,6 +164,11 @@ SharedPlace resolveShared(const Exec &x, Space space, uint64_t address, uint32_t
 uint8_t *resolveGlobal(Machine &machine, uint64_t address, uint64_t size, uint32_t align,
                        bool write, const char *what);
 
+/// For `mov` between registers: compilers rename accumulators of a wgmma that is still in flight.
+/// True if `from` is in flight and the copy has been put off until its value is there; `to` is in
+/// flight from then on.
+bool deferMove(Exec &x, uint32_t from, uint32_t to); // Matrix/WgmmaState.cpp
+
 } // namespace ts::emu
 
 #endif // TS_EMULATOR_CORE_EXEC_H
