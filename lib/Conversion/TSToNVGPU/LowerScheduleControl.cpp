@@ -96,9 +96,6 @@ static SmallVector<Value> tileCoords(Emitter &e, Value t, ArrayRef<Value> tiles,
 
 LogicalResult TaskLowering::lowerTileLoop(TileLoopOp op) {
   auto queue = op.getQueue().getDefiningOp<WorkQueueOp>();
-  if (queue.getKind() == QueueKind::Clc)
-    return emitUnsupported(op) << "cluster launch control queues ('" << queue.getName()
-                               << "'); use a static queue";
   Emitter e = at(*op);
   SmallVector<Value> tiles;
   Value total;
@@ -106,11 +103,12 @@ LogicalResult TaskLowering::lowerTileLoop(TileLoopOp op) {
     tiles.push_back(e.toI32(mapping.lookupOrDefault(count)));
     total = total ? e.mul(total, tiles.back()) : tiles.back();
   }
+  if (queue.getKind() == QueueKind::Clc)
+    return lowerDynamicTiles(op, queue, tiles);
   LoopInfo info;
   // The CTAs of a cluster share their tiles.
   bool cluster = kernel.kernel.getClusterSize() > 1;
-  info.lower = e.toIndex(cluster ? Value(NVVM::ClusterIdXOp::create(b, e.loc, b.getI32Type()))
-                                 : Value(NVVM::BlockIdXOp::create(b, e.loc, b.getI32Type())));
+  info.lower = e.toIndex(firstTile(e));
   info.upper = e.toIndex(total);
   info.step = e.toIndex(cluster ? Value(NVVM::ClusterDimXOp::create(b, e.loc, b.getI32Type()))
                                 : Value(NVVM::GridDimXOp::create(b, e.loc, b.getI32Type())));
@@ -147,6 +145,11 @@ Value TaskLowering::guardCondition(GuardOp op) {
   if (loops.empty())
     return {};
   const LoopInfo &loop = loops.back();
+  if (!loop.upper && (op.getKind() == GuardKind::Last || op.getKind() == GuardKind::NotLast)) {
+    emitUnsupported(op) << "which tile of a cluster launch control queue is the last one is known "
+                           "only when the next request fails";
+    return {};
+  }
   Emitter e = at(*op);
   switch (op.getKind()) {
   case GuardKind::First:

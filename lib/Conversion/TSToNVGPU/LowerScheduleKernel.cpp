@@ -3,6 +3,7 @@
 // tensor-memory lifetime, register reallocation and the dispatch of warps to tasks. The schedules
 // themselves are lowered by LowerScheduleTask.cpp.
 #include "LowerScheduleKernel.h"
+#include "LowerScheduleTask.h"
 #include "ScheduleLowering.h"
 
 #include "ts/Analysis/Schedule/ProtocolQueries.h"
@@ -164,12 +165,13 @@ LogicalResult KernelLowering::collectPipelines() {
   values.cluster = clusterSpecOf(kernel);
   // Groups first: members are placed with their group.
   for (auto group : kernel.getBodyBlock().getOps<PipelineGroupOp>())
-    return emitUnsupported(group) << "pipeline groups ('" << group.getName() << "')";
+    if (failed(collectGroup(values, group)))
+      return failure();
   WalkResult result = kernel.getBody().walk([&](Operation *op) {
-    if (!isa<ResourceOp>(op))
+    if (!isa<ResourceOp, WorkQueueOp>(op))
       return WalkResult::advance();
     Value resource = op->getResult(0);
-    if (!hasPipeline(resource))
+    if (!hasPipeline(resource) || values.pipelines.contains(resource))
       return WalkResult::advance();
     LoweredPipeline pipeline;
     pipeline.spec = resolvedSpecOf(resource);
@@ -259,8 +261,10 @@ void KernelLowering::initialise(Emitter &e) {
       return;
     const LoweredPipeline &pipeline = values.pipelines[op->getResult(0)];
     for (int64_t s = 0; s < pipeline.spec.stages; ++s) {
-      inits.push_back({pipeline.fullOffset + 8 * s, *pipeline.spec.producerCount});
-      inits.push_back({pipeline.emptyOffset + 8 * s, *pipeline.spec.consumerCount});
+      if (pipeline.ownsFull)
+        inits.push_back({pipeline.fullOffset + 8 * s, *pipeline.spec.producerCount});
+      if (pipeline.ownsEmpty)
+        inits.push_back({pipeline.emptyOffset + 8 * s, *pipeline.spec.consumerCount});
     }
   });
   int64_t columns = intAttr(kernel, kTmemColumnsAttr);

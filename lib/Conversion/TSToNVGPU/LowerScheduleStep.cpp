@@ -71,11 +71,16 @@ FailureOr<Value> TaskLowering::firstSlot(Value resource, proto::Op step) {
 }
 
 LogicalResult TaskLowering::collectSides() {
+  markLastAcquires();
   llvm::SetVector<Key> probes;
   task.getBody().walk([&](Operation *op) {
     if (auto load = dyn_cast<TmemLoadOp>(op))
       asyncTmemLoads |= isa<AsyncType>(load.getType());
     bulkStores |= isa<TmaStoreOp, BulkStoreOp>(op);
+    if (auto next = dyn_cast<NextTileOp>(op); next && kernel.pipelines.contains(next.getQueue())) {
+      SideState &side = sides[Key(next.getQueue(), proto::Side::Consumer)];
+      side.opens = side.closes = true;
+    }
     auto step = protocolStep(*op);
     if (!step || !kernel.pipelines.contains(step->first))
       return;
@@ -124,9 +129,18 @@ LogicalResult TaskLowering::collectSides() {
 void TaskLowering::collectMutated(Operation &op, llvm::SetVector<int> &vars) {
   op.walk([&](Operation *nested) {
     auto step = protocolStep(*nested);
-    if (!step)
+    Key key;
+    if (step)
+      key = Key(step->first, proto::sideOf(step->second));
+    else if (auto next = dyn_cast<NextTileOp>(nested))
+      key = Key(next.getQueue(), proto::Side::Consumer);
+    else
       return;
-    auto it = sides.find(Key(step->first, proto::sideOf(step->second)));
+    auto it = sides.find(key);
+    if (it != sides.end() && !step && nextTile >= 0) {
+      vars.insert(nextTile);
+      vars.insert(nextValid);
+    }
     if (it == sides.end())
       return;
     SideState &side = it->second;
@@ -144,6 +158,11 @@ void TaskLowering::collectMutated(Operation &op, llvm::SetVector<int> &vars) {
 /// The stage that work of this side stands on; null when the task has no bracket of it.
 Value TaskLowering::currentStage(Value resource, proto::Side side) {
   auto it = sides.find(Key(resource, side));
+  // A member that is only used through its group stands where the group stands.
+  if (it == sides.end())
+    if (auto found = kernel.pipelines.find(resource);
+        found != kernel.pipelines.end() && found->second.group)
+      it = sides.find(Key(found->second.group, side));
   if (it == sides.end())
     return {};
   SideState &s = it->second;
@@ -175,7 +194,7 @@ bool TaskLowering::needsWarp(Operation &op) {
         bool needs = nested->hasTrait<WarpCollective>() || isa<TakeOp, PassOp>(nested);
         if (auto step = protocolStep(*nested))
           if (auto it = kernel.pipelines.find(step->first); it != kernel.pipelines.end()) {
-            proto::Action action = proto::actionFor(it->second.spec, kernel.cluster, step->second);
+            proto::Action action = actionOf(it->second, step->second);
             needs |= llvm::is_contained(action.beforeArrive, proto::Fence::TcgenWaitSt);
           }
         return needs ? WalkResult::interrupt() : WalkResult::advance();
@@ -249,6 +268,12 @@ FailureOr<Value> TaskLowering::armedBytes(Operation &op, const LoweredPipeline &
   Emitter e = at(op);
   int64_t total = pipeline.spec.numBytes.value_or(0);
   int64_t warps = task.getWarpsPerReplica();
+  // A fork is armed once, for the copies of all members.
+  if (pipeline.group) {
+    const LoweredPipeline &whole = kernel.pipelines.find(pipeline.group)->second;
+    if (whole.members->mode == proto::GroupMode::Fork)
+      return e.i32(total);
+  }
   // A warp that owns a lane fills the stage alone.
   if (pipeline.spec.stride(proto::Op::Acquire) == warps && warps > 1)
     return e.i32(total);
@@ -362,7 +387,7 @@ LogicalResult TaskLowering::lowerStep(Operation &op, Value resource, proto::Op s
                              << std::string(proto::name(step));
   const LoweredPipeline &pipeline = found->second;
   SideState &side = sides.find(Key(resource, proto::sideOf(step)))->second;
-  proto::Action action = proto::actionFor(pipeline.spec, kernel.cluster, step);
+  proto::Action action = actionOf(pipeline, step, &op);
   proto::CursorRule rule = proto::cursorRule(pipeline.spec, step, side.opens, side.closes);
   int cursor = isOpening(step) ? side.opening : side.closing;
   Emitter e = at(op);
@@ -430,7 +455,7 @@ void TaskLowering::drain() {
         !proto::needsDrain(pipeline.spec, kernel.cluster))
       continue;
     Emitter e(b, task.getLoc());
-    proto::Action acquire = proto::actionFor(pipeline.spec, kernel.cluster, proto::Op::Acquire);
+    proto::Action acquire = actionOf(pipeline, proto::Op::Acquire);
     int64_t stages = pipeline.spec.stages, stride = pipeline.spec.stride(proto::Op::Acquire);
     Value here =
         acquire.wait->leaderOnly

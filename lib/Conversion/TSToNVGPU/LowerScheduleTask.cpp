@@ -24,6 +24,9 @@ bool TaskLowering::runsInOneThread() {
     }
     if (op->hasTrait<SingleThread>() || isa<ElectOp>(op))
       return WalkResult::advance();
+    // Every thread gives a response back.
+    if (auto next = dyn_cast<NextTileOp>(op); next && isDynamicQueue(next.getQueue()))
+      return WalkResult::interrupt();
     if (op->hasTrait<WarpCollective>() ||
         isa<TakeOp, PassOp, CpAsyncOp, MbarrierArriveOp, DsmemStoreOp>(op))
       return WalkResult::interrupt();
@@ -31,7 +34,7 @@ bool TaskLowering::runsInOneThread() {
       auto it = kernel.pipelines.find(step->first);
       if (it == kernel.pipelines.end())
         return WalkResult::interrupt();
-      proto::Action action = proto::actionFor(it->second.spec, kernel.cluster, step->second);
+      proto::Action action = actionOf(it->second, step->second);
       bool perThread = action.arrive && action.arrive->who == proto::Executor::EveryThread;
       return perThread ? WalkResult::interrupt() : WalkResult::advance();
     }
@@ -160,6 +163,8 @@ LogicalResult TaskLowering::lowerOp(Operation &op) {
       .Case<TileLoopOp>([&](auto o) { return lowerTileLoop(o); })
       .Case<GuardOp>([&](auto o) -> LogicalResult {
         Value condition = guardCondition(o);
+        if (!condition && !loops.empty())
+          return failure(); // said why
         if (!condition)
           return o.emitError("[TS108] guard '")
                  << stringifyGuardKind(o.getKind()) << "' stands outside any loop";
@@ -176,10 +181,8 @@ LogicalResult TaskLowering::lowerOp(Operation &op) {
           return lowerBlock(o.getBody().front());
         return lowerBranch(op, e.negate(skipTile), o.getBody(), nullptr);
       })
-      .Case<NextTileOp>([&](auto o) { return success(); })
-      .Case<FetchTileOp>([&](auto o) {
-        return emitUnsupported(&op) << "cluster launch control; use a static queue";
-      })
+      .Case<NextTileOp>([&](auto o) { return lowerNextTile(o); })
+      .Case<FetchTileOp>([&](auto o) { return lowerFetchTile(o); })
       .Case<GridDepWaitOp>([&](auto o) {
         NVVM::GriddepcontrolOp::create(b, e.loc, NVVM::GridDepActionKind::wait);
         return success();

@@ -15,6 +15,12 @@ namespace mlir::ts {
 /// The pipeline operation that `op` is, with the resource it names.
 std::optional<std::pair<Value, ::ts::protocol::Op>> protocolStep(Operation &op);
 
+/// Adds a group and its members to the kernel's pipelines.
+LogicalResult collectGroup(KernelValues &values, PipelineGroupOp group);
+
+/// A queue that cluster launch control fills.
+bool isDynamicQueue(Value queue);
+
 /// Positions of one task in one side of one ring, as indices into TaskLowering::state. Stages and
 /// parities are i32, hints i1. `opened` is the stage of the last opening op when that moves on.
 struct SideState {
@@ -26,7 +32,7 @@ struct SideState {
 };
 
 struct LoopInfo {
-  Value iv, lower, upper, step; // index
+  Value iv, lower, upper, step; // index; no upper bound where the loop does not know it
 };
 
 class TaskLowering {
@@ -81,6 +87,19 @@ private:
                      llvm::function_ref<void(Value)> arrive);
   FailureOr<Value> completionBarrier(Operation &op, const LoweredPipeline &pipeline, Value barrier);
 
+  //--- LowerScheduleGroup.cpp
+  void markLastAcquires();
+  /// What `op` does on this pipeline; `at` tells several acquires of one bracket apart.
+  ::ts::protocol::Action actionOf(const LoweredPipeline &pipeline, ::ts::protocol::Op op,
+                                  Operation *at = nullptr);
+
+  //--- LowerScheduleQueue.cpp
+  Value firstTile(Emitter &e);
+  Value responseAddress(Emitter &e, Value queue, Value stage);
+  LogicalResult lowerFetchTile(FetchTileOp op);
+  LogicalResult lowerNextTile(NextTileOp op);
+  LogicalResult lowerDynamicTiles(TileLoopOp op, WorkQueueOp queue, ArrayRef<Value> tiles);
+
   //--- LowerScheduleWork.cpp
   LogicalResult lowerWork(Operation &op, Value resource, Region &body, ::ts::protocol::Side side);
   Value stageView(Operation &op, ResourceOp resource, unsigned index, Value stage);
@@ -132,6 +151,8 @@ private:
   Value laneLeader; // i1: one lane per warp; null when the task runs in a single thread
   Value taskLeader; // i1: one thread of the replica; null likewise
   Value skipTile;   // i1, inside a tile loop with a skip predicate
+  llvm::DenseSet<Operation *> notLastAcquire; // of a bracket of a group
+  int nextTile = -1, nextValid = -1;          // state of the dynamic tile loop: i32, i1
   bool singleThread = false;
   bool diverged = false;    // an elected lane may still be on its way
   bool ummaPerWarp = false; // every warp owns a lane of a ring and issues its own matrix operations

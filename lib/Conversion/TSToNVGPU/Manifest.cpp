@@ -149,11 +149,15 @@ std::string mlir::ts::manifestOf(KernelOp kernel, int64_t threads) {
   for (StringRef expr : kernel.getGrid().getAsValueRange<StringAttr>())
     grid.push_back(expr);
   if (grid.empty()) {
-    // A persistent kernel takes every SM, but no more CTAs than tiles; without a queue, one CTA.
+    // A persistent kernel takes every SM, but no more clusters than tiles; with cluster launch
+    // control, a cluster per tile, of which the running ones take over; without a queue, one
+    // cluster.
     std::string tiles;
+    bool dynamic = false;
     kernel.getBody().walk([&](WorkQueueOp queue) {
       if (!tiles.empty())
         return;
+      dynamic = queue.getKind() == QueueKind::Clc;
       for (Value count : queue.getTiles()) {
         std::string text;
         APInt constant;
@@ -164,7 +168,20 @@ std::string mlir::ts::manifestOf(KernelOp kernel, int64_t threads) {
         tiles += (tiles.empty() ? "" : " * ") + (text.empty() ? "sms()" : text);
       }
     });
-    grid.push_back(tiles.empty() ? "1" : "min(" + tiles + ", sms())");
+    ArrayRef<int64_t> shape = kernel.getCluster();
+    std::string room = kernel.getClusterSize() == 1
+                           ? "sms()"
+                           : "max(1, div(sms(), " + std::to_string(kernel.getClusterSize()) + "))";
+    std::string clusters = tiles.empty() ? "1"
+                           : dynamic     ? tiles
+                                         : "min(" + tiles + ", " + room + ")";
+    if (shape.size() == 3 && kernel.getClusterSize() > 1) {
+      grid.push_back(std::to_string(shape[0]) + " * " + clusters);
+      grid.push_back(std::to_string(shape[1]));
+      grid.push_back(std::to_string(shape[2]));
+    } else {
+      grid.push_back(clusters);
+    }
   }
   while (grid.size() < 3)
     grid.push_back("1");

@@ -18,6 +18,11 @@ struct LoweredPipeline {
   ::ts::protocol::PipelineSpec spec;
   ::ts::protocol::Participants by;
   int64_t fullOffset = 0, emptyOffset = 0; // of the barrier arrays, in dynamic shared memory
+  /// A side that a group shares is initialised once, with the group.
+  bool ownsFull = true, ownsEmpty = true;
+  Value group;                                      // of a member
+  unsigned member = 0;                              // its number there
+  std::optional<::ts::protocol::GroupSpec> members; // of a group
 };
 
 /// Values and tables of one kernel, made by its prologue.

@@ -14,33 +14,6 @@ gpu.module @m attributes {ts.chip = "sm_90a"} {
 // -----
 
 gpu.module @m attributes {ts.chip = "sm_90a"} {
-  ts.kernel @groups() warps(1) {
-    %a = ts.resource "a" smem(x: memref<64xf32>) pipeline(tma_async, stages = 2, num_bytes = 256, producer_count = 1, consumer_count = 1)
-    %b = ts.resource "b" smem(x: memref<64xf32>) pipeline(tma_async, stages = 2, num_bytes = 256, producer_count = 1, consumer_count = 1)
-    // expected-error @+1 {{[TS404] the lowering cannot express this yet: pipeline groups ('ab')}}
-    %ab = ts.pipeline_group "ab" merge(%a, %b)
-    ts.task "t" warps(0, 1) {
-    }
-  }
-}
-
-// -----
-
-gpu.module @m attributes {ts.chip = "sm_100a"} {
-  ts.kernel @clc(%n: index) warps(1) {
-    %q = ts.work_queue "tiles" clc over(%n)
-    ts.task "t" warps(0, 1) reads(%q) {
-      // expected-error @+1 {{[TS404] the lowering cannot express this yet: cluster launch control queues ('tiles'); use a static queue}}
-      ts.tile_loop %q {
-        ts.next_tile %q
-      }
-    }
-  }
-}
-
-// -----
-
-gpu.module @m attributes {ts.chip = "sm_90a"} {
   // expected-error @+1 {{[TS404] the lowering cannot express this yet: arrays of 'vector<4xf32>'}}
   ts.kernel @element(%A: memref<?xvector<4xf32>>) warps(1) {
     ts.task "t" warps(0, 1) {
