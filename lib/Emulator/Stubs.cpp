@@ -6,10 +6,8 @@ namespace ts::emu {
 void registerInteger(DecoderTable &) {}
 void registerFloat(DecoderTable &) {}
 void registerConversions(DecoderTable &) {}
+void registerMma(DecoderTable &) {}
 void registerCopies(DecoderTable &) {}
 void registerClc(DecoderTable &) {}
-Result<ParamBytes> Device::encodeTensorMap(const TensorMapPlan &, uint64_t) {
-  return Error{"tensor maps are not in the tree yet"};
-}
 Builtin findBuiltin(std::string_view) { return nullptr; }
 } // namespace ts::emu
