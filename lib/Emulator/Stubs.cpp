@@ -3,11 +3,8 @@
 #include "Core/Decode.h"
 
 namespace ts::emu {
-void registerInteger(DecoderTable &) {}
 void registerFloat(DecoderTable &) {}
 void registerConversions(DecoderTable &) {}
-void registerMma(DecoderTable &) {}
-void registerCopies(DecoderTable &) {}
 void registerClc(DecoderTable &) {}
 Builtin findBuiltin(std::string_view) { return nullptr; }
 } // namespace ts::emu
