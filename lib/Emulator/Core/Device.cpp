@@ -10,7 +10,7 @@ constexpr uint32_t maxShared = 227 * 1024; // of a CTA on sm_90 and sm_100
 constexpr uint64_t maxParams = 32764;      // bytes, PTX ISA 8.1 on sm_70 and later
 constexpr uint64_t maxGlobals = uint64_t(4) << 30;
 constexpr uint64_t maxFrame = 512 * 1024;                 // local memory of a thread
-constexpr uint64_t maxRegisterMemory = uint64_t(8) << 30; // of a cluster, on this machine
+constexpr uint64_t maxRegisterMemory = uint64_t(2) << 30; // of a cluster, on this machine
 constexpr unsigned maxSms = 1 << 16;
 
 Report launchError(const std::string &message) {
