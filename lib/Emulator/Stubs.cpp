@@ -6,5 +6,4 @@ namespace ts::emu {
 void registerFloat(DecoderTable &) {}
 void registerConversions(DecoderTable &) {}
 void registerClc(DecoderTable &) {}
-Builtin findBuiltin(std::string_view) { return nullptr; }
 } // namespace ts::emu
