@@ -1,6 +1,7 @@
 // Runs a few lines of PTX in the emulator, for tests: registers are declared by their names (%p
 // predicates, %rs b16, %r b32, %rd b64, %f f32, %fd f64, %rq b128), %rd0 holds the address of the
-// output buffer and %r0 the thread's index. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// output buffer and %r0 the thread's index; the addresses of tensor maps follow %rd1.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef TS_UNITTESTS_EMULATOR_RUNPTX_H
 #define TS_UNITTESTS_EMULATOR_RUNPTX_H
 
@@ -11,12 +12,21 @@
 
 namespace ts::emu::test {
 
+/// A tensor map over the input (or the output) buffer, given to the kernel as a parameter.
+struct MapParam {
+  TensorMapPlan plan;
+  bool output = false;
+  uint64_t offset = 0;                                // in the buffer
+  std::function<void(ParamBytes &)> change = nullptr; // of the encoded map
+};
+
 struct Run {
   std::string body;    // instructions
   std::string globals; // module-level declarations
   std::string target = "sm_100a";
   std::vector<uint8_t> input; // placed at the start of the buffer; %rd1 is its address
   size_t outputBytes = 4096;  // zero at first
+  std::vector<MapParam> maps; // map i: its generic address is in %rd(2 + i)
   LaunchOptions options = [] {
     LaunchOptions o;
     o.block = {32, 1, 1};
@@ -48,12 +58,19 @@ struct Ran {
 };
 
 inline std::string ptxModule(const Run &run) {
+  std::string params, addresses;
+  for (size_t i = 0; i < run.maps.size(); ++i) {
+    const std::string name = "map" + std::to_string(i), reg = "%rd" + std::to_string(2 + i);
+    params += ", .param .align 64 .b8 " + name + "[128]";
+    addresses += "mov.b64 " + reg + ", " + name + ";\ncvta.param.u64 " + reg + ", " + reg + ";\n";
+  }
   return ".version 8.8\n.target " + run.target + "\n.address_size 64\n" + run.globals +
-         "\n.visible .entry test(.param .u64 out, .param .u64 in)\n{\n"
+         "\n.visible .entry test(.param .u64 out, .param .u64 in" + params +
+         ")\n{\n"
          ".reg .pred %p<32>;\n.reg .b16 %rs<64>;\n.reg .b32 %r<512>;\n.reg .b64 %rd<64>;\n"
          ".reg .f32 %f<320>;\n.reg .f64 %fd<32>;\n.reg .b128 %rq<8>;\n"
          "ld.param.u64 %rd0, [out];\nld.param.u64 %rd1, [in];\nmov.u32 %r0, %tid.x;\n" +
-         run.body + "\nret;\n}\n";
+         addresses + run.body + "\nret;\n}\n";
 }
 
 inline Ran runPtx(const Run &run) {
@@ -74,7 +91,19 @@ inline Ran runPtx(const Run &run) {
     memcpy(param.data(), &value, 8);
     return param;
   };
-  ran.result = device.launch(*module, run.options, {bytes(out), bytes(in)});
+  std::vector<ParamBytes> params{bytes(out), bytes(in)};
+  for (const MapParam &map : run.maps) {
+    Result<ParamBytes> encoded =
+        Device::encodeTensorMap(map.plan, (map.output ? out : in) + map.offset);
+    if (!encoded) {
+      ran.error = encoded.error().message;
+      return ran;
+    }
+    if (map.change)
+      map.change(*encoded);
+    params.push_back(std::move(*encoded));
+  }
+  ran.result = device.launch(*module, run.options, params);
   const uint8_t *host = device.host(out, run.outputBytes);
   ran.output.assign(host, host + run.outputBytes);
   return ran;

@@ -179,6 +179,7 @@ struct Warp {
   uint32_t historyNext = 0;
   uint64_t instructions = 0;
   uint32_t registers = 0;                     // setmaxnreg
+  uint32_t carry = 0;                         // CC.CF of add.cc and its kin, a bit per lane
   std::shared_ptr<AsyncGroups> cpAsync, bulk; // made on first use
   Clock tcgen05Known; // what the tcgen05 operations it has issued knew (mma, cp, shift)
   uint64_t tmemIssued = 0, tmemDone = 0; // tcgen05.ld and st, which take place in order

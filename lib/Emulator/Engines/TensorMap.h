@@ -7,6 +7,7 @@
 #include "ts/Runtime/LaunchPlan.h"
 
 #include <cstdint>
+#include <string>
 
 namespace ts::emu {
 
@@ -35,6 +36,12 @@ unsigned elementBits(uint8_t elementType); // 4 and 6 bit types too
 /// Byte offset inside a swizzled shared-memory tile: XOR of 16-byte chunk bits, from the absolute
 /// shared address. Source: PTX ISA, "Swizzling modes".
 uint32_t swizzleAddress(uint8_t swizzle, uint8_t atomicity, uint32_t address);
+
+/// "f16", "b4x16_p64", ...
+const char *elementTypeName(uint8_t elementType);
+enum : uint8_t { elementB4x16 = 13, elementB4x16P64 = 14, elementB6x16P32 = 15 };
+/// The rules of the hardware for the fields together; empty if all hold.
+std::string wrongInTensorMap(const TensorMap &map);
 
 } // namespace ts::emu
 

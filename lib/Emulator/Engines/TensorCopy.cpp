@@ -1,0 +1,355 @@
+// cp.async.bulk.tensor, cp.reduce.async.bulk.tensor and the tensor prefetch: tiles between global
+// and shared memory by tensor maps. Source: PTX ISA, "Tensor copy". SPDX-License-Identifier:
+// Apache-2.0 WITH LLVM-exception
+#include "TensorTile.h"
+
+namespace ts::emu {
+namespace {
+
+class TensorLoad final : public LoadOp {
+public:
+  TensorLoad(SharedPlace to, SharedPlace barrier, std::shared_ptr<const TensorTile> tile,
+             uint32_t site)
+      : LoadOp(to, barrier, tile->sharedBytes() / 16, tile->chunkTx(), site), tile(tile) {}
+
+  void move(uint32_t begin, uint32_t end) override {
+    uint8_t row[TensorTile::maxRowBytes];
+    uint32_t bytes = tile->rowBytes(), perRow = bytes / 16;
+    for (uint32_t r = begin / perRow; r * perRow < end; ++r) {
+      uint32_t from = std::max(begin, r * perRow) - r * perRow;
+      uint32_t to_ = std::min(end, (r + 1) * perRow) - r * perRow;
+      tile->load(r, row);
+      if (tile->plain()) {
+        memcpy(to.bytes + size_t(r) * bytes + size_t(from) * 16, row + size_t(from) * 16,
+               size_t(to_ - from) * 16);
+        continue;
+      }
+      for (uint32_t c = from; c < to_; ++c) {
+        uint32_t at = tile->swizzled(to.offset, r * bytes + c * 16);
+        uint8_t *chunk = to.cta->shared.data() + (at & ~15u);
+        bool flip = at & 8;
+        memcpy(chunk + (flip ? 8 : 0), row + size_t(c) * 16, 8);
+        memcpy(chunk + (flip ? 0 : 8), row + size_t(c) * 16 + 8, 8);
+      }
+    }
+  }
+
+private:
+  std::shared_ptr<const TensorTile> tile;
+};
+
+class TensorStore final : public StoreOp {
+public:
+  TensorStore(SharedPlace from, std::shared_ptr<const TensorTile> tile,
+              std::optional<std::pair<Reduction, ReduceType>> reducing, GlobalMemory &global)
+      : StoreOp(from, tile->sharedBytes()), tile(tile), reducing(reducing), global(global) {}
+
+  void read(uint32_t begin, uint32_t end) override {
+    for (uint32_t at = begin; at < end; at += 16)
+      memcpy(data.data() + at, from.cta->shared.data() + tile->swizzled(from.offset, at), 16);
+  }
+  void write(unsigned half) override {
+    uint32_t middle = tile->rows() / 2;
+    uint32_t begin = half ? middle : 0, end = half ? tile->rows() : middle;
+    std::unique_lock lock(global.atomics, std::defer_lock);
+    if (reducing)
+      lock.lock();
+    for (uint32_t r = begin; r < end; ++r) {
+      const uint8_t *row = data.data() + size_t(r) * tile->rowBytes();
+      if (reducing)
+        tile->reduce(r, row, reducing->first, reducing->second);
+      else
+        tile->store(r, row);
+    }
+  }
+
+private:
+  std::shared_ptr<const TensorTile> tile;
+  std::optional<std::pair<Reduction, ReduceType>> reducing;
+  GlobalMemory &global;
+};
+
+/// What a reduction takes an element type for; bit operations do not mind signs.
+ReduceType reduceTypeOf(const TensorMap &map, Reduction op, const char *what) {
+  constexpr int none = -1;
+  constexpr int types[] = {none,
+                           none,
+                           int(ReduceType::U32),
+                           int(ReduceType::S32),
+                           int(ReduceType::U64),
+                           int(ReduceType::S64),
+                           int(ReduceType::F16),
+                           int(ReduceType::F32),
+                           int(ReduceType::F32Ftz),
+                           none,
+                           int(ReduceType::BF16),
+                           none,
+                           none,
+                           none,
+                           none,
+                           none};
+  int type = map.elementType < std::size(types) ? types[map.elementType] : none;
+  if (op >= Reduction::And && type >= int(ReduceType::U32) && type <= int(ReduceType::S64))
+    type = int(type <= int(ReduceType::S32) ? ReduceType::B32 : ReduceType::B64);
+  if (type == none || !reduceAllowed(op, ReduceType(type), false))
+    fault(FaultKind::Descriptor, "%s: there is no reduction .%s of elements of type %s", what,
+          reductionNames[size_t(op)], elementTypeName(map.elementType));
+  return ReduceType(type);
+}
+
+struct TensorCopy {
+  enum class Way { Load, Store, Prefetch } way = Way::Load;
+  unsigned rank = 1;
+  bool fourRows = false, multicast = false, pair = false;
+  Space toSpace = Space::SharedCluster;
+  std::optional<Reduction> reduction;
+  AddressOperand map, shared, barrier;
+  std::vector<Src> coordinates;
+  Src mask;
+  const char *what = "cp.async.bulk.tensor";
+
+  Step operator()(Exec &x) const {
+    for (unsigned lane = 0; lane < warpSize; ++lane)
+      if (x.active(lane))
+        issue(x, lane);
+    return Step::Next;
+  }
+
+  void issue(Exec &x, unsigned lane) const {
+    TensorMap read;
+    memcpy(static_cast<void *>(&read),
+           resolveGlobal(x.machine, map.lane(x, lane), 128, 64, false, "the tensor map of a copy"),
+           sizeof read);
+    if (read.magic == TensorMap::expectedMagic && read.rank != rank)
+      fault(FaultKind::Descriptor, "%s: the instruction has %u dimensions, the tensor map %u", what,
+            rank, read.rank);
+    int32_t at[5] = {};
+    for (size_t i = 0; i < coordinates.size(); ++i)
+      at[i] = int32_t(uint32_t(coordinates[i].lane(x, lane)));
+    auto tile = std::make_shared<const TensorTile>(x.machine, read, at, fourRows ? at + 1 : nullptr,
+                                                   way == Way::Store, what);
+    if (way == Way::Load)
+      load(x, lane, std::move(tile));
+    else if (way == Way::Store)
+      store(x, lane, read, std::move(tile));
+  }
+
+  void load(Exec &x, unsigned lane, std::shared_ptr<const TensorTile> tile) const {
+    uint32_t bytes = tile->sharedBytes();
+    SharedPlace place = resolveShared(x, toSpace, shared.lane(x, lane), bytes, 128, what);
+    SharedPlace signal = resolveShared(x, toSpace, barrier.lane(x, lane), 8, 8, what);
+    std::vector<unsigned> ranks{place.cta->rank};
+    if (multicast)
+      ranks = multicastRanks(x, mask.lane(x, lane), what);
+    else if (pair ? place.cta->rank / 2 != signal.cta->rank / 2
+                  : place.cta->rank != signal.cta->rank)
+      fault(FaultKind::BarrierState,
+            "%s writes to CTA %u, but its mbarrier is in CTA %u; expected %s", what,
+            place.cta->rank, signal.cta->rank,
+            pair ? "one of the same pair" : "the same one (or .cta_group::2 and the pair's other)");
+    unsigned parity = signal.cta->rank % 2;
+    for (unsigned rank : ranks) {
+      if (multicast) {
+        place = sameOffset(x, place, rank);
+        signal = sameOffset(x, signal, pair ? rank / 2 * 2 + parity : rank);
+      }
+      mbarrierAt(*signal.cta, signal.offset, what);
+      auto op = std::make_unique<TensorLoad>(place, signal, tile, x.siteId());
+      ChannelKey channel = loadChannel(x.warp, signal);
+      prepare(*op, x, lane, channel);
+      footprint(x, *op, AccessKind::Write, Proxy::Async, place, bytes);
+      x.cluster.engines->issue(channel, false, std::move(op));
+    }
+  }
+
+  void store(Exec &x, unsigned lane, const TensorMap &read,
+             std::shared_ptr<const TensorTile> tile) const {
+    uint32_t bytes = tile->sharedBytes();
+    SharedPlace place = resolveShared(x, Space::SharedCta, shared.lane(x, lane), bytes, 128, what);
+    std::optional<std::pair<Reduction, ReduceType>> reducing;
+    if (reduction)
+      reducing = {*reduction, reduceTypeOf(read, *reduction, what)};
+    auto op = std::make_unique<TensorStore>(place, std::move(tile), reducing, *x.machine.global);
+    prepare(*op, x, lane, storeChannel(x.warp));
+    op->join(bulkGroups(x.warp).open(1u << lane));
+    footprint(x, *op, AccessKind::Read, Proxy::Async, place, bytes);
+    x.cluster.engines->issue(storeChannel(x.warp), false, std::move(op));
+  }
+};
+
+constexpr const char *im2colNote = "im2col tensor maps are not executed";
+
+std::unique_ptr<Op> decodeTensor(Decode &d) {
+  TensorCopy op;
+  bool reduces = d.inst.parts[1] == "reduce";
+  bool prefetches = d.inst.parts[3] == "prefetch";
+  op.way = prefetches ? TensorCopy::Way::Prefetch : TensorCopy::Way::Load;
+  if (reduces)
+    op.what = "cp.reduce.async.bulk.tensor";
+  if (prefetches)
+    op.what = "cp.async.bulk.prefetch.tensor";
+  // ptxas takes the modifiers in any order.
+  bool hint = false, completes = false, grouped = false, dim = false;
+  int to = -1, from = -1;
+  while (d.more()) {
+    if (!dim)
+      if (int rank = d.takeOneOf({"1d", "2d", "3d", "4d", "5d"}); rank >= 0) {
+        dim = true;
+        op.rank = unsigned(rank) + 1;
+        continue;
+      }
+    if (std::string_view(d.peek()).rfind("im2col", 0) == 0)
+      d.refuse("%s", im2colNote);
+    if (to < 0 && (to = d.takeOneOf({"global", "shared::cta", "shared::cluster", "L2"})) >= 0) {
+      from = d.takeOneOf({"global", "shared::cta"});
+    } else if (reduces && !op.reduction) {
+      int which = d.takeOneOf({"add", "min", "max", "inc", "dec", "and", "or", "xor"});
+      if (which < 0)
+        d.refuse("expected a reduction (.add, .min, ...)");
+      op.reduction = Reduction(which);
+    } else if (d.take("tile")) {
+    } else if (!reduces && (d.take("tile::gather4") || d.take("tile::scatter4"))) {
+      op.fourRows = true;
+    } else if (!completes && (d.take("mbarrier::complete_tx::bytes") || d.take("bulk_group"))) {
+      completes = true;
+    } else if (!op.multicast && to == 2 && d.take("multicast::cluster")) {
+      op.multicast = true;
+    } else if (!grouped && !prefetches && (d.take("cta_group::1") || d.take("cta_group::2"))) {
+      grouped = true;
+    } else if (!hint && d.take("L2::cache_hint")) {
+      hint = true;
+    } else {
+      break;
+    }
+  }
+  d.end();
+  auto has = [&](const char *part) {
+    const std::vector<std::string> &parts = d.inst.parts;
+    return std::find(parts.begin(), parts.end(), part) != parts.end();
+  };
+  op.pair = has("cta_group::2");
+  bool stores = to == 0;
+  if (!dim || to < 0 || from != (stores ? 1 : 0) || (to == 3) != prefetches || (reduces && !stores))
+    d.refuse("expected dimensions and a direction: .shared::cta.global, .shared::cluster.global or "
+             ".global.shared::cta");
+  if (stores)
+    op.way = TensorCopy::Way::Store;
+  if (!prefetches && !has(stores ? "bulk_group" : "mbarrier::complete_tx::bytes"))
+    d.refuse("expected .%s", stores ? "bulk_group" : "mbarrier::complete_tx::bytes");
+  if ((prefetches && completes) || (stores && grouped) ||
+      (op.fourRows && (op.rank != 2 || has("tile::gather4") == stores)))
+    d.refuse("these modifiers do not go together");
+  op.toSpace = to == 1 ? Space::SharedCta : Space::SharedCluster;
+  size_t n = 1 + !prefetches + (!prefetches && !stores) + op.multicast + hint;
+  d.needOperands(n, n);
+  const ptx::Operand &tensor = d.operand(stores || prefetches ? 0 : 1);
+  op.map = d.address(tensor);
+  if (tensor.items.size() != 2)
+    d.refuse("expected [map, {coordinates}]");
+  op.coordinates = d.sources(tensor.items[1], ptx::Type::S32);
+  if (op.coordinates.size() != (op.fourRows ? 5 : op.rank))
+    d.refuse("%zu coordinates; expected %u", op.coordinates.size(), op.fourRows ? 5 : op.rank);
+  if (stores)
+    op.shared = d.address(1);
+  if (op.way == TensorCopy::Way::Load) {
+    op.shared = d.address(0);
+    op.barrier = d.address(2);
+  }
+  if (op.multicast)
+    op.mask = d.src(3, ptx::Type::B16);
+  return makeOp(op);
+}
+} // namespace
+
+void registerTensorCopies(DecoderTable &table) {
+#define TS_LOADS(DIM, COORDINATES)                                                                 \
+  {"cp.async.bulk.tensor." DIM                                                                     \
+   ".shared::cta.global[.tile].mbarrier::complete_tx::bytes[.{cta_group::1|cta_group::2}]",        \
+   "[%r1], [%rd1, {" COORDINATES "}], [%r7]"},                                                     \
+      {"cp.async.bulk.tensor." DIM                                                                 \
+       ".shared::cta.global[.tile].mbarrier::complete_tx::bytes[.{cta_group::1|cta_group::2}].L2:" \
+       ":cache_hint",                                                                              \
+       "[%r1], [%rd1, {" COORDINATES "}], [%r7], %rd2"},                                           \
+      {"cp.async.bulk.tensor." DIM ".shared::cluster.global[.tile].mbarrier::complete_tx::bytes[." \
+       "{cta_group::1|cta_group::2}]",                                                             \
+       "[%r1], [%rd1, {" COORDINATES "}], [%r7]"},                                                 \
+      {"cp.async.bulk.tensor." DIM ".shared::cluster.global[.tile].mbarrier::complete_tx::bytes[." \
+       "{cta_group::1|cta_group::2}].L2::cache_hint",                                              \
+       "[%r1], [%rd1, {" COORDINATES "}], [%r7], %rd2"},                                           \
+      {"cp.async.bulk.tensor." DIM ".shared::cluster.global[.tile].mbarrier::complete_tx::bytes."  \
+       "multicast::cluster[.{cta_group::1|cta_group::2}]",                                         \
+       "[%r1], [%rd1, {" COORDINATES "}], [%r7], %rs1"},                                           \
+      {"cp.async.bulk.tensor." DIM ".shared::cluster.global[.tile].mbarrier::complete_tx::bytes."  \
+       "multicast::cluster[.{cta_group::1|cta_group::2}].L2::cache_hint",                          \
+       "[%r1], [%rd1, {" COORDINATES "}], [%r7], %rs1, %rd2"},                                     \
+      {"cp.async.bulk.tensor." DIM ".global.shared::cta[.tile].bulk_group",                        \
+       "[%rd1, {" COORDINATES "}], [%r7]"},                                                        \
+      {"cp.async.bulk.tensor." DIM ".global.shared::cta[.tile].bulk_group.L2::cache_hint",         \
+       "[%rd1, {" COORDINATES "}], [%r7], %rd2"}
+#define TS_IM2COL(DIM, COORDINATES, OFFSETS)                                                       \
+  {"cp.async.bulk.tensor." DIM                                                                     \
+   ".{shared::cta|shared::cluster}.global.im2col.mbarrier::complete_tx::bytes",                    \
+   "[%r1], [%rd1, {" COORDINATES "}], [%r7], {" OFFSETS "}", im2colNote},                          \
+      {"cp.async.bulk.tensor." DIM ".{shared::cta|shared::cluster}.global.{im2col::w|im2col::w::"  \
+       "128}.mbarrier::complete_tx::bytes",                                                        \
+       "[%r1], [%rd1, {" COORDINATES "}], [%r7], {%rs1, %rs2}", im2colNote},                       \
+      {"cp.async.bulk.tensor." DIM ".global.shared::cta.im2col_no_offs.bulk_group",                \
+       "[%rd1, {" COORDINATES "}], [%r7]", im2colNote}
+  table.add(
+      "cp.async.bulk.tensor", decodeTensor,
+      {TS_LOADS("1d", "%r2"),
+       TS_LOADS("2d", "%r2, %r3"),
+       TS_LOADS("3d", "%r2, %r3, %r4"),
+       TS_LOADS("4d", "%r2, %r3, %r4, %r5"),
+       TS_LOADS("5d", "%r2, %r3, %r4, %r5, %r6"),
+       {"cp.async.bulk.tensor.2d.{shared::cta|shared::cluster}.global.tile::gather4.mbarrier::"
+        "complete_tx::bytes[.{cta_group::1|cta_group::2}]",
+        "[%r1], [%rd1, {%r2, %r3, %r4, %r5, %r6}], [%r7]"},
+       {"cp.async.bulk.tensor.2d.shared::cluster.global.tile::gather4.mbarrier::complete_tx::bytes."
+        "multicast::cluster[.{cta_group::1|cta_group::2}]",
+        "[%r1], [%rd1, {%r2, %r3, %r4, %r5, %r6}], [%r7], %rs1"},
+       {"cp.async.bulk.tensor.2d.global.shared::cta.tile::scatter4.bulk_group",
+        "[%rd1, {%r2, %r3, %r4, %r5, %r6}], [%r7]"},
+       {"cp.async.bulk.tensor.2d.global.shared::cta.tile::scatter4.bulk_group.L2::cache_hint",
+        "[%rd1, {%r2, %r3, %r4, %r5, %r6}], [%r7], %rd2"},
+       TS_IM2COL("3d", "%r2, %r3, %r4", "%rs1"),
+       TS_IM2COL("4d", "%r2, %r3, %r4, %r5", "%rs1, %rs2"),
+       TS_IM2COL("5d", "%r2, %r3, %r4, %r5, %r6", "%rs1, %rs2, %rs3")});
+#undef TS_LOADS
+#undef TS_IM2COL
+#define TS_REDUCTIONS(DIM, COORDINATES)                                                            \
+  {"cp.reduce.async.bulk.tensor." DIM                                                              \
+   ".global.shared::cta.{add|min|max|inc|dec|and|or|xor}[.tile].bulk_group",                       \
+   "[%rd1, {" COORDINATES "}], [%r7]"},                                                            \
+      {"cp.reduce.async.bulk.tensor." DIM                                                          \
+       ".global.shared::cta.{add|min|max|inc|dec|and|or|xor}[.tile].bulk_group.L2::cache_hint",    \
+       "[%rd1, {" COORDINATES "}], [%r7], %rd2"}
+  table.add(
+      "cp.reduce.async.bulk.tensor", decodeTensor,
+      {TS_REDUCTIONS("1d", "%r2"),
+       TS_REDUCTIONS("2d", "%r2, %r3"),
+       TS_REDUCTIONS("3d", "%r2, %r3, %r4"),
+       TS_REDUCTIONS("4d", "%r2, %r3, %r4, %r5"),
+       TS_REDUCTIONS("5d", "%r2, %r3, %r4, %r5, %r6"),
+       {"cp.reduce.async.bulk.tensor.3d.global.shared::cta.{add|min|max|inc|dec|and|or|xor}.im2col_"
+        "no_offs.bulk_group",
+        "[%rd1, {%r2, %r3, %r4}], [%r7]", im2colNote}});
+#undef TS_REDUCTIONS
+  table.add(
+      "cp.async.bulk.prefetch.tensor", decodeTensor,
+      {{"cp.async.bulk.prefetch.tensor.1d.L2.global[.tile]", "[%rd1, {%r2}]"},
+       {"cp.async.bulk.prefetch.tensor.2d.L2.global[.tile]", "[%rd1, {%r2, %r3}]"},
+       {"cp.async.bulk.prefetch.tensor.2d.L2.global[.tile].L2::cache_hint",
+        "[%rd1, {%r2, %r3}], %rd2"},
+       {"cp.async.bulk.prefetch.tensor.3d.L2.global[.tile]", "[%rd1, {%r2, %r3, %r4}]"},
+       {"cp.async.bulk.prefetch.tensor.4d.L2.global[.tile]", "[%rd1, {%r2, %r3, %r4, %r5}]"},
+       {"cp.async.bulk.prefetch.tensor.5d.L2.global[.tile]", "[%rd1, {%r2, %r3, %r4, %r5, %r6}]"},
+       {"cp.async.bulk.prefetch.tensor.2d.L2.global.tile::gather4",
+        "[%rd1, {%r2, %r3, %r4, %r5, %r6}]"},
+       {"cp.async.bulk.prefetch.tensor.3d.L2.global.im2col", "[%rd1, {%r2, %r3, %r4}], {%rs1}",
+        im2colNote},
+       {"cp.async.bulk.prefetch.tensor.3d.L2.global.{im2col::w|im2col::w::128}",
+        "[%rd1, {%r2, %r3, %r4}], {%rs1, %rs2}", im2colNote}});
+}
+
+} // namespace ts::emu
