@@ -3,8 +3,9 @@
   replay.py --bin build-asan/bin --compiler build/bin --work FOLDER [--full]
 
 The corpus: seeds of the differential generator (corpus/seeds.txt), the models of every program of the tree and of
-the imported schedules with mutants of each, the text inputs of the prover's and the protocol's tests with mutants,
-malformed manifests and launch expressions (corpus/). Any verdict and any refusal is fine; a run fails when it dies
+the imported schedules and those with numbers that once broke something (corpus/models.json), with mutants of each,
+the text inputs of the prover's and the protocol's tests with mutants, malformed manifests and launch expressions
+(corpus/). Any verdict and any refusal is fine; a run fails when it dies
 by a signal, by a sanitizer, or takes too long. `--full` adds 4,000 generated schedules and ten times the mutants.
 The last line says how many of each were replayed. scripts/test runs it on the asan preset.
 """
@@ -29,10 +30,8 @@ ENVIRONMENT = dict(os.environ, ASAN_OPTIONS=f"exitcode={SANITIZER_STATUS}:alloca
 LONG_SEED, LONG_COUNT, BLOCK = 500001, 4000, 200
 LIMIT = 60  # seconds for one small input
 NUMBER = re.compile(r"(?<![\w%.-])\d+")
-ABSURD = ["0", "1", "3", "65537", "2147483648", "4294967297", "9000000000000000000", "9223372036854775807", "-1",
+ABSURD = ["0", "1", "2", "3", "7", "33", "100", "1024", "65537", "2147483648", "4294967297", "9000000000000000000", "9223372036854775807", "-1",
           "-9223372036854775808", "99999999999999999999"]
-# The prover comes after the verifiers of the ops, which keep sizes within limits; thousands of stages take it minutes.
-LARGE = ["0", "1", "2", "3", "5", "7", "33", "64", "100"]
 
 
 class Replay:
@@ -118,6 +117,8 @@ class Replay:
         programs += self.schedules()
         dump = subprocess.run([os.path.join(self.options.compiler, "ts-fuzz-models"), *programs], check=True,
                               capture_output=True, text=True).stdout.splitlines(keepends=True)
+        with open(os.path.join(HERE, "corpus", "models.json"), encoding="utf-8") as file:
+            dump += file.readlines()
         # Mutants go through the full search once each; a few models a process keep a fault small.
         step = 20
         paths = [self.write(f"models.{i}.json", "".join(dump[i : i + step])) for i in range(0, len(dump), step)]
@@ -143,16 +144,15 @@ class Replay:
                 inputs.append((tool, path))
                 with open(path, encoding="utf-8") as file:
                     text = file.read()
-                numbers = ABSURD if folder == "Protocol" else LARGE
                 for index in range(10 * self.mutants):
                     name = f"{folder}.{os.path.basename(path)}.{index}"
-                    inputs.append((tool, self.write(name, self.absurd(text, numbers))))
+                    inputs.append((tool, self.write(name, self.absurd(text))))
         self.all("texts", [(self.tool(tool), path) for tool, path in inputs])
 
-    def absurd(self, text, numbers):
+    def absurd(self, text):
         for _ in range(self.random.randint(1, 3)):
             number = self.random.choice(list(NUMBER.finditer(text)))
-            text = text[: number.start()] + self.random.choice(numbers) + text[number.end() :]
+            text = text[: number.start()] + self.random.choice(ABSURD) + text[number.end() :]
         return text
 
     def manifests(self):

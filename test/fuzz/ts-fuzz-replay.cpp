@@ -56,17 +56,46 @@ size_t replay(reports::KernelInput input, const prover::Options &options) {
 
 //--- Mutants ------------------------------------------------------------------------------------
 
-/// Numbers that a program may choose. Indices into the model's own lists are the builder's to get
-/// right, and stay.
-constexpr const char *quantities[] = {
-    "stages",  "numBytes",  "producerCount", "consumerCount", "bytesPerWarpPerCta",
-    "scale",   "offset",    "min",           "bytes",         "columns",
-    "size",    "stride",    "count",         "shift",         "period",
-    "pending", "expect",    "own",           "alongN",        "alongM",
-    "warps",   "firstWarp", "constantTrips"};
-/// Where a number may be negative: the constants of loop bounds and of parities. Others are sizes
-/// that the verifiers of the ops keep between 0 and some 2^31.
-constexpr const char *signedValue[] = {"lower", "upper", "step", "positive", "parity"};
+/// Numbers that a program may choose, over all of 64 bits: the verifiers of the ops come first and
+/// keep most of them small, but nothing here relies on that. Indices into the model's own lists are
+/// the builder's to get right, and stay.
+constexpr const char *quantities[] = {"stages",
+                                      "numBytes",
+                                      "producerCount",
+                                      "consumerCount",
+                                      "bytesPerWarpPerCta",
+                                      "scale",
+                                      "offset",
+                                      "min",
+                                      "bytes",
+                                      "columns",
+                                      "size",
+                                      "stride",
+                                      "count",
+                                      "shift",
+                                      "period",
+                                      "pending",
+                                      "expect",
+                                      "own",
+                                      "alongN",
+                                      "alongM",
+                                      "warps",
+                                      "firstWarp",
+                                      "constantTrips",
+                                      "divisor",
+                                      "holders",
+                                      "first",
+                                      "minTrips",
+                                      "registers",
+                                      "onlyCta",
+                                      "remoteCta",
+                                      "stageBytes",
+                                      "ctasPerMma",
+                                      "align",
+                                      "at",
+                                      "id"};
+/// Lists of such numbers.
+constexpr const char *lists[] = {"interleave", "shape", "layout", "ctaLayout"};
 
 template <size_t N> bool among(const char *const (&names)[N], const std::string &name) {
   return std::find(names, names + N, name) != names + N;
@@ -83,34 +112,66 @@ public:
   }
 
 private:
-  struct Quantity {
-    json *value;
-    bool negative;
-  };
-
-  void collect(json &at, bool negative, std::vector<Quantity> &found) {
+  void collect(json &at, std::vector<json *> &found) {
     for (auto &[name, value] : at.items()) {
       if (at.is_object() && value.is_number_integer() && among(quantities, name))
-        found.push_back({&value, negative && name != "min"});
+        found.push_back(&value);
+      if (value.is_array() && among(lists, name))
+        for (json &item : value)
+          if (item.is_number_integer())
+            found.push_back(&item);
       if (value.is_structured())
-        collect(value, negative || (at.is_object() && among(signedValue, name)), found);
+        collect(value, found);
     }
   }
 
   void quantity(json &model) {
-    std::vector<Quantity> found;
-    collect(model["kernel"], false, found);
+    std::vector<json *> found;
+    collect(model["kernel"], found);
     if (found.empty())
       return;
-    auto [value, negative] = found[random() % found.size()];
-    constexpr int64_t large[] = {0, 1, 2, 3, 7, 64, 65537, 1048576, int64_t(1) << 31};
-    constexpr int64_t either[] = {
-        0, 1, -1, -1000, 100000000, int64_t(1) << 31, -(int64_t(1) << 31)};
+    json *value = found[random() % found.size()];
+    constexpr int64_t absurd[] = {0,
+                                  1,
+                                  2,
+                                  3,
+                                  7,
+                                  33,
+                                  64,
+                                  1000,
+                                  1024,
+                                  1025,
+                                  65537,
+                                  -1,
+                                  -2,
+                                  -1000,
+                                  1 << 20,
+                                  100000000,
+                                  2147483647,
+                                  2147483648,
+                                  -(1LL << 31),
+                                  1LL << 40,
+                                  1LL << 52,
+                                  1LL << 62,
+                                  -(1LL << 62),
+                                  INT64_MAX,
+                                  INT64_MAX - 1,
+                                  INT64_MIN,
+                                  INT64_MIN + 1};
     int64_t old = value->get<int64_t>();
-    if (random() % 2 && old > 0 && old < 1000000)
-      *value = old + int64_t(random() % 3) - 1;
-    else
-      *value = negative ? either[random() % std::size(either)] : large[random() % std::size(large)];
+    switch (random() % 4) {
+    case 0:
+      *value = int64_t(random()) >> (random() % 64);
+      break;
+    case 1:
+      if (old > 0 && old < 1000000) {
+        *value = old + int64_t(random() % 3) - 1;
+        break;
+      }
+      [[fallthrough]];
+    default:
+      *value = absurd[random() % std::size(absurd)];
+    }
   }
 
   void step(json &model) {
@@ -184,9 +245,10 @@ int main(int argc, char **argv) {
       for (uint64_t n = 0; n < mutants; ++n, ++changed) {
         json mutant = mutator.mutate(text);
         // For the one that is at fault when this run ends here.
-        if (std::getenv("TS_FUZZ_LAST"))
-          std::ofstream(std::getenv("TS_FUZZ_LAST")) << mutant.dump() << '\n';
-        size += replay(fuzz::readModel(mutant), quick);
+        reports::KernelInput changedInput = fuzz::readModel(mutant);
+        if (const char *last = std::getenv("TS_FUZZ_LAST"))
+          std::ofstream(last) << fuzz::writeModel(changedInput).dump() << '\n';
+        size += replay(std::move(changedInput), quick);
       }
     }
   }

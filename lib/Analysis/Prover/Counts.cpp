@@ -289,7 +289,7 @@ int64_t Counts::samples(const Poly &poly) const {
       const schedule::Loop &loop = entry.loop.loop;
       int64_t step = std::clamp<int64_t>(loop.step.offset, 1, 64);
       for (const GuardUse &guard : entry.guards)
-        step *= std::clamp<int64_t>(guard.period, 1, 64);
+        step = std::min<int64_t>(step * std::clamp<int64_t>(guard.period, 1, 64), 1 << 16);
       period = std::min<int64_t>(std::lcm(period, step), 1024);
       start = std::max(start, std::abs(loop.upper.offset - loop.lower.offset) + 2 * step);
     }

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "Elaborate.h"
 
+#include "Limits.h"
+
 #include <algorithm>
 #include <numeric>
 
@@ -12,7 +14,7 @@ using sched::ResourceKind;
 using sched::StepKind;
 
 /// Larger programs are refused, not searched without end.
-constexpr size_t maxAgents = 512, maxEpochs = size_t(1) << 14, maxWords = size_t(1) << 22;
+constexpr size_t maxAgents = 512, maxEpochs = size_t(1) << 14, maxWords = size_t(1) << 19;
 
 proto::TaskRole roleOf(const sched::Task &task, sched::StepId id) {
   proto::TaskRole role;
@@ -37,6 +39,15 @@ void Elaborator::assume(std::string what) {
   if (std::find(program.assumptions.begin(), program.assumptions.end(), what) ==
       program.assumptions.end())
     program.assumptions.push_back(std::move(what));
+}
+
+int64_t Elaborator::commonPeriod(int64_t a, int64_t b) {
+  constexpr int64_t most = int64_t(1) << 31;
+  int64_t factor = std::max<int64_t>(1, b) / std::gcd(a, std::max<int64_t>(1, b)), period;
+  if (!__builtin_mul_overflow(a, factor, &period) && period <= most)
+    return period;
+  refuse("the steps and periods of one loop come together only after more than 2^31 iterations");
+  return a;
 }
 
 //--- Rings --------------------------------------------------------------------------------------
@@ -131,7 +142,7 @@ void Elaborator::addRingBarriers(Ring &ring, bool isFull) {
 }
 
 void Elaborator::finishRing(Ring &ring) {
-  ring.stages = std::clamp<int64_t>(ring.spec.stages, 1, 1024);
+  ring.stages = std::clamp<int64_t>(ring.spec.stages, 1, mostStages);
   std::optional<int64_t> bytes = ring.spec.numBytes;
   if (ring.isGroup) {
     proto::GroupCounts counts = proto::expectedCounts(groups[ring.resource], kernel.cluster);
@@ -197,7 +208,7 @@ void Elaborator::addRings() {
   for (Ring &ring : rings)
     if (ring.group < 0) {
       ring.unit = int(program.units.size());
-      program.units.push_back({true, std::clamp<int64_t>(ring.spec.stages, 1, 1024)});
+      program.units.push_back({true, std::clamp<int64_t>(ring.spec.stages, 1, mostStages)});
     }
   for (Ring &ring : rings)
     if (ring.group >= 0)
@@ -414,6 +425,9 @@ void Elaborator::addAgents() {
 
 Program Elaborator::run() {
   program.kernel = &kernel;
+  program.refused = beyondLimits(kernel, placement, options);
+  if (!program.refused.empty())
+    return std::move(program);
   findCluster();
   addParticipants();
   addRings();
@@ -433,12 +447,14 @@ Program Elaborator::run() {
     refuse("more than " + std::to_string(maxEpochs) + " accesses and arrivals to follow");
   if (!program.refused.empty())
     return std::move(program);
-  rotateUnits();
-  finishEpochs();
+  numberRows();
+  // A step looks at some rows, a state has all of them, and conflicts are found pair by pair.
   if (size_t(program.rows) * program.words > maxWords)
     refuse("too many barriers and accesses to follow");
   if (!program.refused.empty())
     return std::move(program);
+  rotateUnits();
+  finishEpochs();
   for (Agent &agent : program.agents) {
     agent.frameBase = program.frameCount;
     program.frameCount += agent.frames;

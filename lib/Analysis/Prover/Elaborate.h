@@ -72,6 +72,7 @@ private:
   void addRingBarriers(Ring &ring, bool isFull);
   void addOtherBarriers();
   void addAgents();
+  void numberRows();
   void finishEpochs();
   void addConflicts();
   void addExitMasks();
@@ -99,6 +100,8 @@ private:
       program.refused = std::move(why);
   }
   void assume(std::string what);
+  /// The least common multiple of two periods; refuses what no search would come around.
+  int64_t commonPeriod(int64_t a, int64_t b);
   proto::GroupSpec groupSpec(int resource) const;
 
   const sched::Kernel &kernel;

@@ -63,8 +63,7 @@ void TaskElaborator::hand(sched::StepId id) {
                           "' follows a loop that is not around it");
         spec.loop = loop->second;
         LoopInfo &info = agent().loops[size_t(spec.loop)];
-        int64_t period = 2 * std::max<int64_t>(1, spec.parity.divisor);
-        info.modulus = std::min<int64_t>(info.modulus * period, 1 << 16);
+        info.modulus = c.commonPeriod(info.modulus, 2 * std::max<int64_t>(1, spec.parity.divisor));
       }
       break;
     }

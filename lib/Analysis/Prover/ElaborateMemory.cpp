@@ -292,7 +292,7 @@ void Elaborator::addRelevance() {
           setBit(program.relevant[other].data(), agent.pdlEpoch);
 }
 
-void Elaborator::finishEpochs() {
+void Elaborator::numberRows() {
   program.words = std::max<size_t>(1, (program.epochs.size() + 63) / 64);
   program.rows = int(program.agents.size());
   for (Agent &agent : program.agents)
@@ -302,6 +302,9 @@ void Elaborator::finishEpochs() {
     }
   program.barrierRow = program.rows;
   program.rows += 2 * int(program.barriers.size());
+}
+
+void Elaborator::finishEpochs() {
   addConflicts();
   addExitMasks();
   program.pdlWaits.assign(size_t(program.ctas), Bits(program.words, 0));

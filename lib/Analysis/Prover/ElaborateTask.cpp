@@ -318,7 +318,7 @@ void TaskElaborator::loop(sched::StepId id, int depth) {
                       varying.symbol + "'");
     info.symbol = c.symbolFor(varying, false, -1);
     Symbol &symbol = c.program.symbols[size_t(info.symbol)];
-    symbol.modulus = std::lcm(symbol.modulus, std::min<int64_t>(source.step.offset, 1 << 16));
+    symbol.modulus = c.commonPeriod(symbol.modulus, source.step.offset);
   }
   if (info.symbol >= 0)
     info.occurrence = occurrences[{enclosing(id, false), info.symbol}]++;
@@ -383,7 +383,7 @@ void TaskElaborator::step(sched::StepId id, int depth) {
     LoopInfo &info = agent().loops[size_t(it->second)];
     int64_t period = std::max<int64_t>(1, step.guard.period);
     if (step.guard.kind == sched::GuardKind::Every)
-      info.modulus = std::lcm(info.modulus, std::min<int64_t>(period, 1 << 12));
+      info.modulus = c.commonPeriod(info.modulus, period);
     else
       info.first = true;
     return twoWays(emit(Op::Guard, id, it->second, int(step.guard.kind), int(period)));

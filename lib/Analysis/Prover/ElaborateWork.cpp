@@ -1,6 +1,7 @@
 // Work calls: which stage they see, what they touch and which bytes they bring.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "Elaborate.h"
+#include "Limits.h"
 
 #include "ts/Analysis/Protocol/Completion.h"
 
@@ -25,7 +26,7 @@ int TaskElaborator::queueDepth(Channel channel) const {
         (kind == EventKind::CpAsyncWait && channel == CpAsync))
       depth = std::max(depth, step.event.pending);
   }
-  return int(std::clamp<int64_t>(depth, 0, 64));
+  return int(std::clamp<int64_t>(depth, 0, mostPending));
 }
 
 int TaskElaborator::queue(Channel channel) {
@@ -99,7 +100,7 @@ bool TaskElaborator::choosePart(const sched::Access &access, AccessSpec &spec, F
     int number = loopNumber[loop];
     spec.parts.push_back({number, scale});
     LoopInfo &info = agent().loops[size_t(number)];
-    info.modulus = std::lcm(info.modulus, period);
+    info.modulus = c.commonPeriod(info.modulus, period);
   }
   return true;
 }

@@ -131,7 +131,8 @@ bool searchClasses(const Program &program, const Options &options, Verdict &verd
         return true;
       }
       closed = search.cyclic ? closed + 1 : 0;
-      period = search.cyclic ? std::lcm(period, search.period) : 1;
+      // Beyond `most` it closes no more; what is beyond need not be exact.
+      period = search.cyclic ? std::min(std::lcm(period, search.period), most + 1) : 1;
       if (closed >= period) {
         verdict.kind = Verdict::Kind::Proven;
         return true;

@@ -161,6 +161,8 @@ void Elaborator::loop(Agent &agent, StepId id) {
     state.trips = std::max(step.loop.trips(symbol).value_or(trips), int64_t(0));
     result.symbolic |= !step.loop.constantTrips;
   }
+  if (step.body.empty())
+    return;
   loops.push_back(state);
   for (; loops.back().iteration < state.trips && result.problem.empty(); ++loops.back().iteration)
     walk(agent, step.body);
@@ -171,6 +173,11 @@ void Elaborator::walk(Agent &agent, const std::vector<StepId> &steps) {
   for (StepId id : steps) {
     if (!result.problem.empty())
       return;
+    if (++walked > maxWalked) {
+      result.problem =
+          "one period has more than " + std::to_string(maxWalked) + " steps and events";
+      return;
+    }
     const Step &step = agent.task->steps[size_t(id)];
     switch (step.kind) {
     case StepKind::Loop:
@@ -281,7 +288,7 @@ int64_t Elaborator::slotOf(Agent &agent, int ring, p::Op op) {
   unsigned role = p::roleIndex(op);
   agent.used.insert({ring, int(role)});
   int64_t k = agent.uses[size_t(ring)][role]++;
-  int64_t stride = input.kernel.resources[size_t(ring)].pipeline->stride(op);
+  int64_t stride = modest(input.kernel.resources[size_t(ring)].pipeline->stride(op));
   if (stride <= 1)
     return k;
   if (agent.lanes == stride)
@@ -364,8 +371,8 @@ void Elaborator::baton(Agent &agent, const Step &step) {
   if (resource < 0)
     return;
   const Resource &entry = input.kernel.resources[size_t(resource)];
-  int64_t holders = std::max<int64_t>(entry.holders, 1);
-  int64_t position = ((agent.task->replica - entry.first) % holders + holders) % holders;
+  int64_t holders = modest(entry.holders), first = entry.first % holders;
+  int64_t position = ((agent.task->replica - first) % holders + holders) % holders;
   bool take = step.event.kind == EventKind::Take;
   unsigned role = take ? 2 : 3; // counted like the wait and the release of a ring
   agent.used.insert({resource, int(role)});
@@ -391,7 +398,9 @@ void Elaborator::closeGroup(Agent &agent, Family family) {
 void Elaborator::waitGroup(Agent &agent, const Step &step, Family family) {
   int passed = blocking(agent, step, std::string(schedule::name(step.event.kind)), -1);
   int64_t closed = int64_t(agent.groups[family].size());
-  agent.groupWaits[family].push_back({passed, closed - 1 - step.event.pending});
+  // More than there are in a few periods wait for nothing in any of them.
+  int64_t pending = std::clamp<int64_t>(step.event.pending, 0, int64_t(1) << 31);
+  agent.groupWaits[family].push_back({passed, closed - 1 - pending});
 }
 
 //--- Work ---------------------------------------------------------------------------------------

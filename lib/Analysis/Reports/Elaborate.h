@@ -8,6 +8,7 @@
 #include "Work.h"
 #include "ts/Analysis/Reports/SteadyState.h"
 
+#include <algorithm>
 #include <array>
 #include <set>
 
@@ -21,6 +22,7 @@ public:
 
 private:
   static constexpr int maxNodes = 8000;
+  static constexpr int64_t maxWalked = 100000; ///< steps, also those without an event
   /// Counters of one agent and one ring: acquire, commit, wait, release.
   using Uses = std::array<int64_t, 4>;
   enum Family : size_t { Wgmma, Bulk, CpAsync, numFamilies };
@@ -91,6 +93,8 @@ private:
   void edge(int from, int to, int64_t weight, int64_t tokens, int tag);
   int trackTag(int track) const { return -2 - track; }
   int engineTrack(Unit unit);
+  /// A slot count times a use count fits 64 bits.
+  static int64_t modest(int64_t value) { return std::clamp<int64_t>(value, 1, int64_t(1) << 31); }
   int64_t slotOf(Agent &agent, int ring, protocol::Op op);
   void ignore(const std::string &what);
 
@@ -104,6 +108,7 @@ private:
   const KernelInput &input;
   const Latencies &latencies;
   int64_t trips;
+  int64_t walked = 0;
   const StageOverrides &overrides;
   Elaboration result;
   std::vector<Agent> agents;

@@ -27,9 +27,9 @@ std::string Elaborator::ringProblem() const {
           continue;
         int64_t stride = 1;
         if (resource.pipeline)
-          stride = std::max<int64_t>(resource.pipeline->interleave[size_t(role)], 1);
+          stride = modest(resource.pipeline->interleave[size_t(role)]);
         else if (resource.kind == ResourceKind::Baton)
-          stride = std::max<int64_t>(resource.holders, 1);
+          stride = modest(resource.holders);
         int64_t uses = agent.uses[r][size_t(role)] * stride;
         if (known >= 0 && uses != known)
           return "'" + first + "' and '" + agent.name + "' use '" + resource.name +
@@ -65,9 +65,8 @@ void Elaborator::joinRings() {
     for (const Agent &agent : agents)
       for (int role = 0; role < 4; ++role)
         if (agent.used.count({int(r), role})) {
-          int64_t stride = resource.pipeline
-                               ? std::max<int64_t>(resource.pipeline->interleave[size_t(role)], 1)
-                               : std::max<int64_t>(resource.holders, 1);
+          int64_t stride = resource.pipeline ? modest(resource.pipeline->interleave[size_t(role)])
+                                             : modest(resource.holders);
           uses = std::max(uses, agent.uses[r][size_t(role)] * stride);
         }
     result.slots[r] = resource.pipeline ? uses : 0;
@@ -79,7 +78,7 @@ void Elaborator::joinRings() {
     if (auto asked = overrides.find(int(r)); asked != overrides.end() && asked->second)
       stages = asked->second;
     if (stages > 0)
-      join(int(r), rings[r].waits[1], rings[r].arrivals[1], stages, uses);
+      join(int(r), rings[r].waits[1], rings[r].arrivals[1], modest(stages), uses);
   }
   for (size_t r = 0; r < syncWaits.size(); ++r)
     for (auto [passed, k] : syncWaits[r])

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Resources, what their barriers count and why, and where everything lies.
 #include "ts/Analysis/Reports/Text.h"
+#include "ts/Support/Saturating.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -107,9 +108,10 @@ std::string memory(const KernelInput &input, bool tmem) {
       remark += ", pinned";
     if (!item->aliasGroup.empty())
       remark += ", phase " + std::to_string(item->phase) + " of alias group " + item->aliasGroup;
-    std::string place = item->offset < 0 ? "no place"
-                                         : std::to_string(item->offset) + ".." +
-                                               std::to_string(item->offset + item->extent);
+    std::string place = item->offset < 0
+                            ? "no place"
+                            : std::to_string(item->offset) + ".." +
+                                  std::to_string(saturatingAdd(item->offset, item->extent));
     rows.push_back({place, item->name,
                     std::to_string(item->stages) + " x " + std::to_string(item->size), remark});
   }

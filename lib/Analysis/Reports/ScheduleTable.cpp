@@ -2,6 +2,8 @@
 // The schedule as a table: one column per task, loops side by side, head, loop and tail marked.
 #include "ts/Analysis/Reports/Text.h"
 
+#include "ts/Support/Saturating.h"
+
 #include <algorithm>
 
 namespace ts::reports {
@@ -39,7 +41,7 @@ public:
       table.columns.push_back(task.name);
       std::string warps = std::to_string(task.firstWarp);
       if (task.warps > 1)
-        warps = "s " + warps + "-" + std::to_string(task.firstWarp + task.warps - 1);
+        warps = "s " + warps + "-" + std::to_string(saturatingAdd(task.firstWarp, task.warps - 1));
       else
         warps = " " + warps;
       table.details.push_back("warp" + warps);

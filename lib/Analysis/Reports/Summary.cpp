@@ -2,6 +2,7 @@
 // The verdict in one line, and the lines that go with it.
 #include "ts/Analysis/Reports/Text.h"
 #include "ts/Support/Checks.h"
+#include "ts/Support/Saturating.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -97,7 +98,7 @@ static int64_t countBarriers(const MemoryMap &memory) {
   int64_t count = 0;
   for (const MemoryItem &item : memory.items)
     if (item.kind == "full barriers" || item.kind == "empty barriers" || item.kind == "mbarrier")
-      count += item.stages;
+      count = saturatingAdd(count, item.stages);
   return count;
 }
 
@@ -105,7 +106,7 @@ std::string formatSummary(const KernelInput &input, const SteadyState *model, bo
   const auto &tasks = input.kernel.tasks;
   int64_t taskWarps = 0;
   for (const auto &task : tasks)
-    taskWarps += task.warps;
+    taskWarps = saturatingAdd(taskWarps, std::max<int64_t>(task.warps, 0));
   int64_t launch = std::max(input.warps.launchWarps, input.kernel.warps);
   int64_t padding = std::max<int64_t>(launch - taskWarps, 0);
   std::string text = verdictLine(input) + "\n  tasks " + std::to_string(tasks.size());

@@ -2,6 +2,8 @@
 // See the header.
 #include "Work.h"
 
+#include "ts/Support/Saturating.h"
+
 #include <algorithm>
 
 namespace ts::reports {
@@ -41,13 +43,13 @@ Moved sum(const KernelInput &input, const std::vector<Access> &accesses) {
       break;
     case MemorySpace::Smem:
       moved.exact &= access.exact;
-      moved.smem += size;
+      moved.smem = saturatingAdd(moved.smem, size);
       moved.writesStage |= access.write;
       if (!access.write)
-        moved.operands += size;
+        moved.operands = saturatingAdd(moved.operands, size);
       break;
     case MemorySpace::Tmem:
-      moved.columns += size;
+      moved.columns = saturatingAdd(moved.columns, size);
       moved.writesStage |= access.write;
       break;
     }
@@ -55,8 +57,10 @@ Moved sum(const KernelInput &input, const std::vector<Access> &accesses) {
   return moved;
 }
 
+/// Sums over all events of some periods stay within 64 bits.
 int64_t cycles(double amount, int64_t perCycle) {
-  return std::max<int64_t>(int64_t(amount / double(perCycle)), 1);
+  constexpr double most = double(int64_t(1) << 40);
+  return int64_t(std::clamp(amount / double(perCycle), 1.0, most));
 }
 
 } // namespace
@@ -78,7 +82,7 @@ std::vector<Job> jobsOf(const KernelInput &input, const Latencies &latencies, co
   if (amount.columns >= 0)
     moved.columns = amount.columns;
   if (!moved.exact && amount.bytes >= 0)
-    moved.smem = amount.bytes * task.warps;
+    moved.smem = saturatingMultiply(amount.bytes, task.warps);
 
   if (moved.engines & (p::EngineUmma | p::EngineWgmma))
     jobs.push_back({Unit::Tensor,

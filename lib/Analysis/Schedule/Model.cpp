@@ -1,6 +1,7 @@
 // Names, trip counts and the text form of the schedule model.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ts/Analysis/Schedule/Model.h"
+#include "ts/Support/Saturating.h"
 
 #include <algorithm>
 
@@ -226,7 +227,7 @@ private:
 
   void print(const Task &task) {
     std::string text = "task " + task.name + " warps " + number(task.firstWarp) + ".." +
-                       number(task.firstWarp + task.warps - 1);
+                       number(saturatingAdd(task.firstWarp, saturatingAdd(task.warps, -1)));
     if (task.registers)
       text += " registers " + number(*task.registers);
     if (task.onlyCta)
@@ -265,14 +266,15 @@ private:
         access.allocation >= 0 ? &kernel.allocations[size_t(access.allocation)] : nullptr;
     std::string where = alloc ? resourceOf(*alloc) + alloc->name : "unknown memory";
     bool tmem = alloc && alloc->space == MemorySpace::Tmem;
-    line(depth, std::string(access.write ? "write " : "read ") + where +
-                    (access.size < 0 ? " all"
-                                     : (tmem ? " columns [" : " bytes [") + number(access.offset) +
-                                           ", " + number(access.offset + access.size) + ")") +
-                    (access.exact ? "" : " part") + " by " + protocol::engineNames(access.engine) +
-                    (access.via >= 0 ? " via #" + number(access.via) : "") +
-                    (access.carried ? " carried" : "") + (access.remote ? " remote" : "") +
-                    (access.inFlight ? " in_flight" : ""));
+    line(depth,
+         std::string(access.write ? "write " : "read ") + where +
+             (access.size < 0 ? " all"
+                              : (tmem ? " columns [" : " bytes [") + number(access.offset) + ", " +
+                                    number(saturatingAdd(access.offset, access.size)) + ")") +
+             (access.exact ? "" : " part") + " by " + protocol::engineNames(access.engine) +
+             (access.via >= 0 ? " via #" + number(access.via) : "") +
+             (access.carried ? " carried" : "") + (access.remote ? " remote" : "") +
+             (access.inFlight ? " in_flight" : ""));
   }
   std::string resourceOf(const Allocation &alloc) const {
     return alloc.resource < 0 ? "" : resourceName(alloc.resource) + ".";
@@ -340,7 +342,7 @@ private:
     if (!event.issued.known)
       text += " issues ? bytes";
     for (const protocol::IssuedBytes &bytes : event.issued.alternatives) {
-      int64_t total = bytes.own + bytes.alongN + bytes.alongM;
+      int64_t total = saturatingAdd(bytes.own, saturatingAdd(bytes.alongN, bytes.alongM));
       if (total || event.issued.alternatives.size() > 1)
         text += " issues " + number(total) + " bytes" +
                 (bytes.alongN || bytes.alongM ? " multicast" : "");

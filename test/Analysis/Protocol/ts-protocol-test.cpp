@@ -13,6 +13,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ts/Analysis/Protocol/Protocol.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
@@ -246,6 +247,12 @@ void printFindings(const std::vector<Finding> &findings) {
 void printSlots(const PipelineSpec &spec) {
   for (Op op : {Op::Acquire, Op::Wait}) {
     int64_t stride = spec.stride(op);
+    // The program is text of any kind; check 21 is for numbers that make no sense.
+    constexpr int64_t most = 4096;
+    if (std::min(spec.stages, stride) < 1 || std::max(spec.stages, stride) > most) {
+      std::cout << spec.name << " " << name(op) << ": not listed\n";
+      continue;
+    }
     for (int64_t lane = 0; lane < stride; ++lane) {
       std::cout << spec.name << " " << name(op) << " lane " << lane << ":";
       Cursor cursor = Cursor::start(sideOf(op), lane, spec.stages);

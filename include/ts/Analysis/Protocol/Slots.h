@@ -34,13 +34,17 @@ struct Cursor {
   unsigned parity = 0; ///< of the wait at this position
 
   static Cursor start(Side side, int64_t lane = 0, int64_t stages = 1) {
+    stages = stages < 1 ? 1 : stages;
     return {lane % stages, waitParity(side, lane / stages)};
   }
   /// Moves by `stride` slots. Crossing the end flips the parity once per lap.
   void advance(int64_t stages, int64_t stride = 1) {
-    int64_t next = stage + stride;
-    parity ^= unsigned((next / stages) & 1);
-    stage = next % stages;
+    stages = stages < 1 ? 1 : stages;
+    // Unsigned, since two numbers below `stages` may add up to more than 63 bits.
+    uint64_t next = uint64_t(stage) + uint64_t(stride % stages);
+    bool crosses = next >= uint64_t(stages);
+    parity ^= unsigned((stride / stages + crosses) & 1);
+    stage = int64_t(crosses ? next - uint64_t(stages) : next);
   }
 };
 
