@@ -223,8 +223,9 @@ uint64_t roundExact(Num format, const Exact &v, Round round, bool saturate, uint
   uint64_t kept = 0, discarded = mantissa;
   unsigned width = 64;
   if (drop > 64) {
-    sticky |= mantissa != 0;
-    discarded = 0;
+    int more = std::min(drop - 64, 63);
+    sticky |= (mantissa & ((uint64_t(1) << more) - 1)) != 0 || drop - 64 > more;
+    discarded = drop - 64 > more ? 0 : mantissa >> more;
   } else if (drop < 64) {
     kept = mantissa >> drop;
     discarded = mantissa & ((uint64_t(1) << drop) - 1);

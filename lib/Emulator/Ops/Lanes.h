@@ -28,18 +28,19 @@ template <class T> inline uint64_t toSlot(T value) {
     return uint64_t(std::make_unsigned_t<T>(value));
 }
 
-/// body(lane) for the lanes of `mask`. A destination may be one of the sources: lane by lane that
-/// is no dependence.
-template <class Body> inline void forLanes(uint32_t mask, Body body) {
+/// to[lane] = f(lane) for the lanes of `mask`. A full mask goes through a buffer: a destination may
+/// be one of the sources, which would keep the loop from being vectorised.
+template <class F> inline void setLanes(uint32_t mask, uint64_t *to, F f) {
   if (mask == ~0u) {
-#pragma clang loop vectorize(assume_safety)
+    uint64_t results[warpSize];
     for (unsigned lane = 0; lane < warpSize; ++lane)
-      body(lane);
+      results[lane] = f(lane);
+    memcpy(to, results, sizeof results);
     return;
   }
   for (unsigned lane = 0; lane < warpSize; ++lane)
     if (mask >> lane & 1)
-      body(lane);
+      to[lane] = f(lane);
 }
 
 /// An Op that sets d = f(a...), slots in and out.
@@ -48,7 +49,7 @@ template <class F> std::unique_ptr<Op> lanewise(Dst d, Src a, F f) {
     uint64_t out[warpSize], bufferA[warpSize];
     const uint64_t *from = a.lanes(x, bufferA);
     uint64_t *to = d.lanes(x, out);
-    forLanes(x.mask, [=](unsigned lane) { to[lane] = f(from[lane]); });
+    setLanes(x.mask, to, [=](unsigned lane) { return f(from[lane]); });
     return Step::Next;
   });
 }
@@ -57,7 +58,7 @@ template <class F> std::unique_ptr<Op> lanewise(Dst d, Src a, Src b, F f) {
     uint64_t out[warpSize], bufferA[warpSize], bufferB[warpSize];
     const uint64_t *fromA = a.lanes(x, bufferA), *fromB = b.lanes(x, bufferB);
     uint64_t *to = d.lanes(x, out);
-    forLanes(x.mask, [=](unsigned lane) { to[lane] = f(fromA[lane], fromB[lane]); });
+    setLanes(x.mask, to, [=](unsigned lane) { return f(fromA[lane], fromB[lane]); });
     return Step::Next;
   });
 }
@@ -67,7 +68,7 @@ template <class F> std::unique_ptr<Op> lanewise(Dst d, Src a, Src b, Src c, F f)
     const uint64_t *fromA = a.lanes(x, bufferA), *fromB = b.lanes(x, bufferB),
                    *fromC = c.lanes(x, bufferC);
     uint64_t *to = d.lanes(x, out);
-    forLanes(x.mask, [=](unsigned lane) { to[lane] = f(fromA[lane], fromB[lane], fromC[lane]); });
+    setLanes(x.mask, to, [=](unsigned lane) { return f(fromA[lane], fromB[lane], fromC[lane]); });
     return Step::Next;
   });
 }

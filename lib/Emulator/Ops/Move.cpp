@@ -32,7 +32,7 @@ void copyLanes(Exec &x, const Dst &d, const Src &s, uint64_t keep) {
   uint64_t out[warpSize], scratch[warpSize];
   const uint64_t *from = s.lanes(x, scratch);
   uint64_t *to = d.lanes(x, out);
-  forLanes(x.mask, [=](unsigned lane) { to[lane] = from[lane] & keep; });
+  setLanes(x.mask, to, [=](unsigned lane) { return from[lane] & keep; });
 }
 
 // Elements of `bits` each go into 1 slot, or into the 2 of a 128-bit register.
@@ -63,7 +63,7 @@ std::unique_ptr<Op> decodePack(Decode &d, unsigned total) {
       uint64_t out[warpSize];
       uint64_t *slot = (i ? upperHalf(to) : to).lanes(x, out);
       const uint64_t *half = value[i];
-      forLanes(x.mask, [=](unsigned lane) { slot[lane] = half[lane]; });
+      setLanes(x.mask, slot, [=](unsigned lane) { return half[lane]; });
     }
     return Step::Next;
   });
@@ -92,7 +92,7 @@ std::unique_ptr<Op> decodeUnpack(Decode &d, Type type) {
       uint64_t *slot = to[i].lanes(x, out);
       const uint64_t *half = value[i / perSlot];
       unsigned shift = unsigned(i % perSlot) * bits;
-      forLanes(x.mask, [=](unsigned lane) { slot[lane] = half[lane] >> shift & maskOf(bits); });
+      setLanes(x.mask, slot, [=](unsigned lane) { return half[lane] >> shift & maskOf(bits); });
     }
     return Step::Next;
   });
@@ -147,8 +147,8 @@ std::unique_ptr<Op> decodeSelp(Decode &d) {
     const uint64_t *fromA = a.lanes(x, bufferA), *fromB = b.lanes(x, bufferB);
     uint64_t *slot = to.lanes(x, out);
     uint32_t holds = p.predicate(x);
-    forLanes(x.mask,
-             [=](unsigned lane) { slot[lane] = holds >> lane & 1 ? fromA[lane] : fromB[lane]; });
+    setLanes(x.mask, slot,
+             [=](unsigned lane) { return holds >> lane & 1 ? fromA[lane] : fromB[lane]; });
     return Step::Next;
   });
 }

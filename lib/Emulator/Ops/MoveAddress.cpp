@@ -69,9 +69,9 @@ std::unique_ptr<Op> decodeCvta(Decode &d) {
     const uint64_t *from = src.lanes(x, scratch);
     uint64_t *slot = dst.lanes(x, out);
     uint64_t own = sharedAddress(x.cta.rank, 0);
-    forLanes(x.mask, [=](unsigned lane) {
+    setLanes(x.mask, slot, [=](unsigned lane) {
       uint64_t a = from[lane];
-      slot[lane] = sharedWindow + (a >> sharedRankShift ? a : a | own);
+      return sharedWindow + (a >> sharedRankShift ? a : a | own);
     });
     return Step::Next;
   });
