@@ -41,7 +41,12 @@ struct TileLayout {
       chunk ^= minor >> 2 & 1;
     return box * lines * swizzle + minor * swizzle + chunk * 16 + inBox % 16;
   }
-  uint32_t bytes() const { return rows * k * bits / 8; }
+  uint32_t bytes() const {
+    if (!swizzle)
+      return rows * k * bits / 8;
+    unsigned major = kMajor ? k : rows, lines = kMajor ? rows : k;
+    return (major + panelElements() - 1) / panelElements() * lines * swizzle;
+  }
 
   /// Byte at which the K step beginning at element j starts, for the descriptor.
   uint32_t stepStart(unsigned j) const {
