@@ -128,7 +128,7 @@ KERNEL integer_video(const uint32_t *x, uint32_t *y) {
   uint32_t *o = y + i * 8;
   o[0] = __vadd2(a, b) ^ __vsub4(a, c);
   o[1] = __vmaxs2(a, b) + __vminu2(b, c);
-  o[2] = __vabsdiffu4(a, b);
+  o[2] = __vaddus2(a, b) ^ __vsetgts2(b, c);
   o[3] = __vcmpgtu4(a, b) & __vcmpeq2(b & 0x1010101, c & 0x1010101);
   o[4] = __vavgu4(a, b);
   o[5] = (uint32_t)max(min((int)a, (int)b), (int)c);

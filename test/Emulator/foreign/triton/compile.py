@@ -71,6 +71,7 @@ def build(name):
     ptx = compiled.asm["ptx"]
     here = HERE + os.sep
     ptx = ptx.replace(here, "").replace(HERE, ".")
+    ptx = re.sub(r'(\.file\s+\d+ ")[^"]*/(triton/language/)', r"\1\2", ptx)
     ptx = re.sub(r"\n\t?\.section\t?\.debug.*?\n\t?\}", "", ptx, flags=re.S)
     with open(os.path.join(HERE, name + ".ptx"), "w") as file:
         file.write(ptx.rstrip() + "\n")
