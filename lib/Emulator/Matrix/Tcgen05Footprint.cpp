@@ -97,7 +97,10 @@ void tellFootprint(Exec &x, const MmaWork &work, const Pipeline &pipeline) {
   const Access shared{AccessKind::Read, Proxy::Async, operands, &knownToOperands, site};
   const Access tensor{AccessKind::Read, Proxy::Tensor, operands, &knownToOperands, site};
   const Access readD{AccessKind::Read, Proxy::Tensor, d, &knownToD, site};
-  const Access writeD{AccessKind::Write, Proxy::Tensor, d, &knownToD, site};
+  Clock knownToWrite = knownToD; // its own reads of D come first
+  knownToWrite.order.learn(d);
+  knownToWrite.tensor.learn(d);
+  const Access writeD{AccessKind::Write, Proxy::Tensor, d, &knownToWrite, site};
   for (size_t c = 0; c < work.ctas.size(); ++c) {
     const Cta &cta = *work.ctas[c];
     if (!work.form.aInTmem)
