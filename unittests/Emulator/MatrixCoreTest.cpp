@@ -6,7 +6,6 @@
 
 #include <chrono>
 #include <gtest/gtest.h>
-#include <random>
 
 using namespace ts::emu;
 using namespace ts::emu::test;
@@ -110,7 +109,8 @@ TEST(MatrixCore, OutsideOfSharedMemoryIsAFault) {
 }
 
 TEST(MatrixCore, ProductIsExactAndOrderFree) {
-  std::mt19937 random(7);
+  uint32_t state = 7;
+  auto random = [&] { return (state = state * 1664525 + 1013904223) >> 8; };
   for (auto [m, n, k] :
        {std::array{64u, 256u, 16u}, {3u, 24u, 8u}, {128u, 8u, 64u}, {1u, 5u, 3u}}) {
     std::vector<float> a(m * k), b(n * k);

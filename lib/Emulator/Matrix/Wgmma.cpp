@@ -5,7 +5,7 @@
 
 #include "../Core/Decode.h"
 
-#include <cstdio>
+#include <charconv>
 
 namespace ts::emu {
 namespace {
@@ -28,13 +28,22 @@ constexpr TypeName integerTypes[] = {{"s8", Num::S8, 32}, {"u8", Num::U8, 32}};
 /// Integer kinds have fewer shapes.
 bool isIntegerN(unsigned n) { return n <= 32 ? n % 8 == 0 : n % 16 == 0; }
 
+/// "m64n128k16".
 void decodeShape(Decode &d, WgmmaForm &form) {
-  std::string shape(d.peek());
-  int end = 0;
-  if (sscanf(shape.c_str(), "m64n%3uk%3u%n", &form.n, &form.k, &end) != 2 ||
-      size_t(end) != shape.size() || form.n % 8 || form.n < 8 || form.n > 256)
-    d.refuse("expected a shape .m64nNkK with N a multiple of 8 up to 256, found .%s",
-             shape.c_str());
+  std::string_view shape = d.peek();
+  const char *at = shape.data(), *end = at + shape.size();
+  auto number = [&](char letter, unsigned &value) {
+    if (at == end || *at != letter)
+      return false;
+    auto [next, error] = std::from_chars(at + 1, end, value);
+    at = next;
+    return error == std::errc();
+  };
+  unsigned m = 0;
+  if (!number('m', m) || !number('n', form.n) || !number('k', form.k) || at != end ||
+      m != wgmmaRows || form.n % 8 || form.n < 8 || form.n > 256)
+    d.refuse("expected a shape .m64nNkK with N a multiple of 8 up to 256, found .%.*s",
+             int(shape.size()), shape.data());
   d.take(shape);
 }
 
