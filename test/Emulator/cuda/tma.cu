@@ -128,3 +128,38 @@ KERNEL tma_multicast(const __grid_constant__ Map map, uint32_t *y) {
   }
   clusterSync();
 }
+
+//@ {"name": "tma_replace", "block": [32], "dynamic_smem": 4096, "buffers": {"x": {"type": "u32", "count": 512, "seed": 69}, "scratch": {"type": "u64", "count": 16, "init": "zero"}, "y": {"type": "u32", "count": 128, "compare": "exact"}},
+//@   "params": [{"map": "x", "type": "u32", "sizes": [16, 16], "box": [16, 8]}, "x", "scratch", "y"]}
+// The map is changed in shared memory (address, sizes, stride), written out with a proxy fence, and used from there.
+KERNEL tma_replace(const __grid_constant__ Map map, const uint32_t *x, uint64_t *scratch, uint32_t *y) {
+  extern __shared__ uint8_t dynamic[];
+  __shared__ uint64_t b;
+  __shared__ __align__(128) uint32_t changed[32];
+  uint32_t base = (shared32(dynamic) + 1023) & ~1023u, m = shared32(changed), t = threadIdx.x;
+  changed[t] = ((const uint32_t *)map.bytes)[t];
+  if (t == 0) {
+    barrierInit(&b, 1);
+    barrierInitFence();
+  }
+  __syncwarp();
+  if (t == 0) {
+    asm volatile("tensormap.replace.tile.global_address.shared::cta.b1024.b64 [%0], %1;" ::"r"(m), "l"(x + 32) : "memory");
+    asm volatile("tensormap.replace.tile.global_dim.shared::cta.b1024.b32 [%0], 0, %1;" ::"r"(m), "r"(14) : "memory");
+    asm volatile("tensormap.replace.tile.global_dim.shared::cta.b1024.b32 [%0], 1, %1;" ::"r"(m), "r"(13) : "memory");
+    asm volatile("tensormap.replace.tile.global_stride.shared::cta.b1024.b64 [%0], 0, %1;" ::"r"(m), "l"(128ull) : "memory");
+  }
+  __syncwarp();
+  asm volatile("tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.gpu.sync.aligned [%0], [%1], 128;" ::"l"(scratch), "r"(m) : "memory");
+  asm volatile("fence.proxy.tensormap::generic.acquire.gpu [%0], 128;" ::"l"(scratch) : "memory");
+  if (t == 0) {
+    barrierExpect(&b, 512);
+    asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4}], [%2];" ::"r"(base), "l"(scratch), "r"(shared32(&b)), "r"(2), "r"(7) : "memory");
+  }
+  barrierWait(&b, 0);
+  for (uint32_t k = t; k < 128; k += 32) {
+    uint32_t v;
+    asm volatile("ld.shared.u32 %0, [%1];" : "=r"(v) : "r"(base + k * 4) : "memory");
+    y[k] = v;
+  }
+}
