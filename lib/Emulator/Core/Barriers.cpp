@@ -92,6 +92,7 @@ void mbarrierInit(Cta &cta, uint32_t offset, uint32_t count, uint32_t site) {
   barrier.count = barrier.pending = count;
   barrier.site = site;
   memcpy(cta.shared.data() + offset, &marker, sizeof marker);
+  cta.cluster->checker->define({cta.rank, offset, sizeof marker});
   cta.cluster->changed();
 }
 

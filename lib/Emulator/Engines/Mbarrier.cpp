@@ -44,6 +44,19 @@ Modifiers modifiers(Decode &d, const char *ordered, bool remote) {
   return m;
 }
 
+/// An arrival at a peer's barrier is an access to its memory: the peer must not have ended.
+void tellPeer(Exec &x, const SharedPlace &place, bool relaxed) {
+  if (relaxed || place.cta == &x.cta)
+    return;
+  Checker &checker = *x.cluster.checker;
+  Access access;
+  access.kind = AccessKind::Atomic;
+  access.event = checker.lastEvent(x.warp.agent);
+  access.known = &x.clock();
+  access.site = x.siteId();
+  checker.shared(access, {place.cta->rank, place.offset, 8});
+}
+
 /// One arrival of one lane; `expect` first.
 struct Arrive {
   AddressOperand address;
@@ -71,6 +84,7 @@ struct Arrive {
     if (total > barrier.pending)
       return false;
     static const Clock none;
+    tellPeer(x, place, m.relaxed);
     mbarrierArrive(*place.cta, place.offset, uint32_t(total), m.relaxed ? none : x.clock(),
                    x.siteId(), drop);
     return true;
@@ -92,6 +106,7 @@ struct Arrive {
       mbarrierExpectTx(*place.cta, place.offset, int64_t(uint32_t(bytes.lane(x, lane))));
     uint64_t token = mbarrierToken(barrier);
     static const Clock none;
+    tellPeer(x, place, m.relaxed);
     uint64_t phase = mbarrierArrive(*place.cta, place.offset, arrivals,
                                     m.relaxed ? none : x.clock(), x.siteId(), drop);
     if (noComplete && barrier.phase != phase)
