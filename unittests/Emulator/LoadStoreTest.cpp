@@ -323,7 +323,7 @@ Ran twoWarps(const std::string &before, const std::string &first, const std::str
   run.options.schedule = std::move(schedule);
   return runPtx(run);
 }
-const char *initFlag = "st.shared.u32 [flag], 0;\nbar.sync 0;\n";
+const char *initFlag = "setp.lt.u32 %p3, %r0, 32;\n@%p3 st.shared.u32 [flag], 0;\nbar.sync 0;\n";
 std::string spin(const char *order) {
   return std::string("LOOP:\nld.") + order +
          ".u32 %r1, [flag];\nsetp.eq.u32 %p2, %r1, 0;\n@%p2 bra LOOP;\n";
