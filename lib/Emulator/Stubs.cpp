@@ -4,6 +4,5 @@
 
 namespace ts::emu {
 void registerFloat(DecoderTable &) {}
-void registerConversions(DecoderTable &) {}
 void registerClc(DecoderTable &) {}
 } // namespace ts::emu

@@ -89,3 +89,15 @@ TEST(Core, ParametersMustFit) {
             FaultKind::Launch);
   EXPECT_EQ(device.launch(*module + 7, options, {}).faults.front().kind, FaultKind::Launch);
 }
+
+// The elected lane waits for ever, its siblings wait for it: that is a hang, not divergence.
+TEST(Core, WaitingInABranchIsAHang) {
+  Snippet run;
+  run.body = ".shared .align 8 .b64 full;\nmov.u32 %r1, full;\nsetp.ne.u32 %p0, %r0, 0;\n"
+             "@%p0 bra meet;\nmbarrier.init.shared.b64 [%r1], 1;\n"
+             "wait:\nmbarrier.try_wait.parity.shared.b64 %p1, [%r1], 0;\n@!%p1 bra wait;\n"
+             "meet:\nbar.warp.sync -1;";
+  Ran ran = runPtx(run);
+  ASSERT_TRUE(ran.faults(FaultKind::Hang)) << ran.text();
+  EXPECT_NE(ran.result.faults.front().site.instruction.find("try_wait"), std::string::npos);
+}

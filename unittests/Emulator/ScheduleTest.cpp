@@ -97,3 +97,22 @@ TEST(Schedule, EndlessLoopWithoutEffectIsAHang) {
   Ran ran = runPtx(run);
   EXPECT_TRUE(ran.faults(FaultKind::Hang)) << ran.text();
 }
+
+// One group of lanes is blocked, another of the same warp can go on: no hang, whoever is delayed.
+TEST(Schedule, BlockedLanesDoNotHoldTheirSiblings) {
+  Snippet run;
+  run.options.block = {64, 1, 1};
+  run.body = "setp.eq.u32 %p0, %r0, 0;\n@!%p0 bra meet;\nmov.u32 %r1, 0;\n"
+             "again:\nadd.u32 %r1, %r1, 1;\nsetp.lt.u32 %p1, %r1, 500;\n@%p1 bra again;\n"
+             "st.global.u32 [%rd0], %r1;\nmeet:\nbar.warp.sync -1;\nbar.sync 0;";
+  for (unsigned victim : {0u, 1u}) {
+    run.options.schedule.kind = Schedule::Kind::Adversarial;
+    run.options.schedule.victim = victim;
+    Ran ran = runPtx(run);
+    EXPECT_TRUE(ran.ok()) << ran.text();
+    EXPECT_EQ(ran.at<uint32_t>(0), 500u);
+  }
+  run.options.schedule.kind = Schedule::Kind::Random;
+  for (run.options.schedule.seed = 0; run.options.schedule.seed < 50; ++run.options.schedule.seed)
+    EXPECT_TRUE(runPtx(run).ok()) << runPtx(run).text();
+}

@@ -26,13 +26,42 @@ Site siteOf(const Warp &warp, const Split &split, const ptx::Module &module) {
   site.lanes = split.mask;
   return site;
 }
+
+/// Lanes that wait for lanes which can never come: they have exited, or wait for each other at
+/// different places. Where the missing ones wait for something else, that is the reason.
+bool isDivergent(const Warp &warp, const Split &split) {
+  if (!split.blocked || split.wait.kind != WaitKind::WarpSync)
+    return false;
+  uint32_t missing = uint32_t(split.wait.subject) & ~split.mask;
+  for (const Split &other : warp.splits)
+    if ((other.mask & missing) && !(other.blocked && other.wait.kind == WaitKind::WarpSync))
+      return false;
+  return true;
+}
+
+/// Which of the waiting lanes to show first: the ones nearest to the cause.
+unsigned interest(const Split &split) {
+  if (!split.blocked)
+    return 2;
+  switch (split.wait.kind) {
+  case WaitKind::Mbarrier:
+    return 5;
+  case WaitKind::NamedBarrier:
+  case WaitKind::ClusterBarrier:
+    return 3;
+  case WaitKind::WarpSync:
+    return 1;
+  default:
+    return 4;
+  }
+}
 } // namespace
 
 Report describeHang(const Cluster &cluster, bool livelock) {
   const ptx::Module &module = cluster.machine->program->module;
   Report report;
   report.kind = FaultKind::Hang;
-  unsigned blocked = 0;
+  unsigned blocked = 0, shown = 0;
   const Split *divergent = nullptr;
   for (const std::unique_ptr<Cta> &cta : cluster.ctas)
     for (const std::unique_ptr<Warp> &warp : cta->warps)
@@ -43,15 +72,17 @@ Report describeHang(const Cluster &cluster, bool livelock) {
         note.site = siteOf(*warp, split, module);
         if (split.blocked && split.wait.kind != WaitKind::None) {
           note.text = "waits for " + split.wait.text;
-          if (split.wait.kind == WaitKind::WarpSync && !divergent) {
+          if (!divergent && isDivergent(*warp, split)) {
             divergent = &split;
             report.site = note.site;
           }
         } else {
           note.text = "goes round and round here";
         }
-        if (!divergent && blocked == 0)
+        if (!divergent && interest(split) > shown) {
           report.site = note.site;
+          shown = interest(split);
+        }
         ++blocked;
         if (report.notes.size() < 64)
           report.notes.push_back(std::move(note));

@@ -71,6 +71,7 @@ ClusterRun::Outcome ClusterRun::run(uint64_t quantum) {
       return Outcome::Done;
     }
     bool moved = false;
+    uint64_t events = cluster->events;
     switch (schedule.kind) {
     case Schedule::Kind::Fair:
       moved = moveFair(SIZE_MAX);
@@ -87,7 +88,8 @@ ClusterRun::Outcome ClusterRun::run(uint64_t quantum) {
     }
     if (!faults.empty())
       return Outcome::Faulty;
-    if (moved) {
+    // A step may arrive somewhere and block behind that: whoever waits for it goes on.
+    if (moved || cluster->events != events) {
       if (idle())
         return Outcome::Waiting;
       continue;
@@ -203,11 +205,15 @@ bool ClusterRun::moveSteered() {
 bool ClusterRun::runWarp(WarpRef &ref, unsigned limit) {
   bool any = false;
   Warp &warp = *ref.warp;
-  for (unsigned n = 0; n < limit && warp.alive(); ++n) {
+  // Groups of lanes that turn out to be blocked do not count: others of the warp may go on.
+  for (unsigned n = 0; n < limit && warp.alive();) {
     Split *split = pickSplit(warp, cluster->events);
     if (!split)
       break;
-    any |= stepSplit(warp, *split);
+    if (stepSplit(warp, *split)) {
+      any = true;
+      ++n;
+    }
     tidySplits(warp);
     if (!faults.empty())
       break;
