@@ -194,9 +194,12 @@ TEST(WgmmaAsync, ImpossibleDescriptors) {
       "operand B"));
 }
 
-TEST(WgmmaAsync, SparseFormsSaySo) {
-  EXPECT_TRUE(contains(faultOf({"wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.bf16.bf16 "
-                                "{%r1, %r2, %r3, %r4}, %rd20, %rd21, %r5, 0, 1, 1, 1, 0, 0;\n"},
-                               FaultKind::Unsupported),
-                       "sparse"));
+TEST(WgmmaAsync, ImpossibleMetadata) {
+  EXPECT_TRUE(contains(faultOf({fence() +
+                                "wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.bf16.bf16 "
+                                "{%r1, %r2, %r3, %r4}, {%r5, %r6, %r7, %r8}, %rd21, "
+                                "%r9, 0, 1, 1, 1, 0;\n" +
+                                waitAll()},
+                               FaultKind::Descriptor),
+                       "two different indices"));
 }

@@ -84,18 +84,67 @@ struct WgmmaCase {
   int signA = 1, signB = 1;
   bool accumulate = false; // onto a given D; else the first step overwrites it
   double scale = 1;        // of the elements
+  bool sparse = false;     // A stores two of four elements (one of two in tf32)
+  unsigned selector = 0;   // which lanes of four give the metadata
 
-  unsigned k() const { return steps * a.instructionK(); }
+  unsigned stepK() const { return a.instructionK() * (sparse ? 2 : 1); }
+  unsigned k() const { return steps * stepK(); }
+  unsigned storedK() const { return steps * a.instructionK(); }
   unsigned results() const { return d == "f16" ? n / 4 : n / 2; }
   std::string instruction() const {
-    std::string text = "wgmma.mma_async.sync.aligned.m64n" + std::to_string(n) + "k" +
-                       std::to_string(a.instructionK());
+    std::string text = std::string("wgmma.mma_async") + (sparse ? ".sp" : "") +
+                       ".sync.aligned.m64n" + std::to_string(n) + "k" + std::to_string(stepK());
     if (satBefore)
       text += ".satfinite";
     text += "." + d + "." + a.name + "." + b.name + (a.bits == 1 ? ".and.popc" : "");
     return text + (satBehind ? ".satfinite" : "");
   }
-  double valueA(unsigned row, unsigned j) const { return value(a, row * 5 + j * 3 + row / 8); }
+  bool oneOfTwo() const { return a.bits == 32; }
+  /// Where the stored element s of a row of A stands.
+  unsigned position(unsigned row, unsigned s) const {
+    if (!sparse)
+      return s;
+    unsigned chunk = oneOfTwo() ? s : s / 2, seed = row * 7 + chunk * 5 + row / 8;
+    if (oneOfTwo())
+      return chunk * 2 + seed % 2;
+    static constexpr unsigned pairs[6][2] = {{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}};
+    return chunk * 4 + pairs[seed % 6][s % 2];
+  }
+  double storedA(unsigned row, unsigned s) const {
+    return value(a, row * 5 + position(row, s) * 3 + row / 8);
+  }
+  double valueA(unsigned row, unsigned j) const {
+    for (unsigned s = sparse ? j / 4 * 2 : j; s < storedK() && s <= j; ++s)
+      if (position(row, s) == j)
+        return storedA(row, s);
+    return 0;
+  }
+  /// The metadata of one instruction in a lane. 8-bit elements: the lane's row (eight further for
+  /// odd lanes), half of K by the lane's second bit. Others: only the two lanes the selector names
+  /// count, each has a half of K for row lane / 4 and, above, for the row eight further.
+  uint32_t metadata(unsigned thread, unsigned step) const {
+    unsigned lane = thread % 32, row = thread / 32 * 16 + lane / 4, perChunk = oneOfTwo() ? 1 : 2;
+    unsigned chunks = a.instructionK() / perChunk, first = step * chunks;
+    auto nibble = [&](unsigned of, unsigned chunk) -> uint32_t {
+      unsigned p = position(of, chunk * perChunk);
+      if (oneOfTwo())
+        return p % 2 ? 0xe : 0x4;
+      return p % 4 | position(of, chunk * 2 + 1) % 4 << 2;
+    };
+    uint32_t bits = 0;
+    if (a.bits == 8) {
+      for (unsigned c = 0; c < 8; ++c)
+        bits |= nibble(row + lane % 2 * 8, first + (lane & 2 ? 8 : 0) + c) << 4 * c;
+      return bits;
+    }
+    if (lane / 2 % 2 != selector)
+      return 0xffffffff; // is not read
+    for (unsigned c = 0; c < 4; ++c) {
+      unsigned chunk = first + lane % 2 * 4 + c;
+      bits |= nibble(row, chunk) << 4 * c | nibble(row + 8, chunk) << (16 + 4 * c);
+    }
+    return bits;
+  }
   double valueB(unsigned row, unsigned j) const { return value(b, row * 3 + j * 7 + row / 8 + 1); }
   double valueD(unsigned row, unsigned column) const {
     return double(int((row * 3 + column * 5) % 17) - 8);
@@ -127,30 +176,31 @@ private:
 
 inline Ran WgmmaCase::run() const {
   // b1 tiles are laid out as words of 32 bits.
-  auto shaped = [&](TileLayout tile, const Operand &o, unsigned rows) {
+  auto shaped = [&](TileLayout tile, const Operand &o, unsigned rows, unsigned elements) {
     tile.rows = rows;
     tile.bits = o.bits == 1 ? 32 : o.bits;
-    tile.k = o.bits == 1 ? k() / 32 : k();
+    tile.k = o.bits == 1 ? elements / 32 : elements;
     return tile;
   };
-  TileLayout tileA = shaped(layoutA, a, 64), tileB = shaped(layoutB, b, n);
+  TileLayout tileA = shaped(layoutA, a, 64, storedK()), tileB = shaped(layoutB, b, n, k());
   uint32_t startB = registersA ? 0 : (tileA.bytes() + 1023) / 1024 * 1024;
   uint32_t total = (startB + tileB.bytes() + 2047) / 2048 * 2048;
   std::vector<uint8_t> image(total, 0);
   auto place = [&](const TileLayout &tile, const Operand &o, uint32_t start, auto valueOf) {
     for (unsigned row = 0; row < tile.rows; ++row)
-      for (unsigned j = 0; j < k(); ++j) {
+      for (unsigned j = 0; j < (o.bits == 1 ? tile.k * 32 : tile.k); ++j) {
         size_t bit = o.bits == 1 ? (size_t(start) + tile.at(row, j / 32)) * 8 + j % 32
                                  : (size_t(start) + tile.at(row, j)) * 8;
         put(image, bit, o.encode(valueOf(row, j)), o.bits);
       }
   };
   if (!registersA)
-    place(tileA, a, 0, [&](unsigned row, unsigned j) { return valueA(row, j); });
+    place(tileA, a, 0, [&](unsigned row, unsigned j) { return storedA(row, j); });
   place(tileB, b, startB, [&](unsigned row, unsigned j) { return valueB(row, j); });
 
   // Registers of each thread behind the image: D first, then four of A per step.
-  unsigned perThread = results() + (registersA ? 4 * steps : 0);
+  unsigned firstMetadata = results() + (registersA ? 4 * steps : 0);
+  unsigned perThread = firstMetadata + (sparse ? steps : 0);
   std::vector<uint32_t> registers(128 * size_t(perThread), 0);
   for (unsigned thread = 0; thread < 128; ++thread) {
     unsigned warp = thread / 32, group = thread % 32 / 4, quad = thread % 4;
@@ -164,6 +214,8 @@ inline Ran WgmmaCase::run() const {
       else
         mine[i] = d == "f32" ? encodeFloat(v, 8, 23) : uint32_t(int(v));
     }
+    for (unsigned step = 0; sparse && step < steps; ++step)
+      mine[firstMetadata + step] = metadata(thread, step);
     if (!registersA)
       continue;
     // A: a0.. of the m16 x 32-byte fragments; registers alternate between rows group and group + 8,
@@ -174,7 +226,7 @@ inline Ran WgmmaCase::run() const {
         for (unsigned e = 0; e < perWord; ++e) {
           unsigned row = warp * 16 + group + (r & 1 ? 8 : 0);
           unsigned j = step * a.instructionK() + (r / 2 * 4 + quad) * perWord + e;
-          mine[results() + step * 4 + r] |= a.encode(valueA(row, j)) << (e * a.bits);
+          mine[results() + step * 4 + r] |= a.encode(storedA(row, j)) << (e * a.bits);
         }
   }
   Run run;
@@ -196,15 +248,18 @@ inline Ran WgmmaCase::run() const {
   body += accumulate ? "mov.pred %p1, -1;\n" : "mov.pred %p1, 0;\n";
   body += "wgmma.fence.sync.aligned;\n";
   for (unsigned step = 0; step < steps; ++step) {
-    unsigned j = step * a.instructionK();
+    unsigned jA = step * a.instructionK(), jB = step * stepK();
     if (a.bits == 1)
-      j /= 32;
+      jA /= 32, jB /= 32;
     std::string operandA = registersA ? registerList(results() + 1 + step * 4, 4) : "%rd20";
     if (!registersA)
-      body += descriptor(20, tileA.stepStart(j), wgmmaBits(tileA));
-    body += descriptor(21, startB + tileB.stepStart(j), wgmmaBits(tileB));
-    body += instruction() + " " + registerList(1, results()) + ", " + operandA + ", %rd21, " +
-            (step ? "1" : "%p1");
+      body += descriptor(20, tileA.stepStart(jA), wgmmaBits(tileA));
+    body += descriptor(21, startB + tileB.stepStart(jB), wgmmaBits(tileB));
+    body += instruction() + " " + registerList(1, results()) + ", " + operandA + ", %rd21, ";
+    if (sparse)
+      body +=
+          "%r" + std::to_string(firstMetadata + 1 + step) + ", " + std::to_string(selector) + ", ";
+    body += step ? "1" : "%p1";
     if (a.isFloat())
       body += ", " + std::to_string(signA) + ", " + std::to_string(signB);
     if (a.bits == 16 && !registersA)

@@ -25,6 +25,8 @@ void everyN(WgmmaCase c, bool integerN) {
     c.n = n;
     c.layoutA = layout(swizzles[turn % 4]);
     c.layoutB = layout(swizzles[(turn / 4) % 4]);
+    if (c.sparse && c.layoutB.swizzle == 32) // B takes 64 bytes of K
+      c.layoutB.swizzle = 64;
     c.registersA = turn % 2;
     c.accumulate = turn % 3 == 0;
     EXPECT_EQ(c.compare(c.run()), "");
@@ -95,6 +97,50 @@ TEST(Wgmma, Negation) {
       c.accumulate = true;
       EXPECT_EQ(c.compare(c.run()), "");
     }
+}
+
+//===-- Sparse A -----------------------------------------------------------------------------===//
+
+TEST(Wgmma, EveryShapeOfSparse) {
+  for (unsigned selector : {0u, 1u})
+    for (WgmmaCase c : {WgmmaCase{f16, f16, "f32"}, WgmmaCase{f16, f16, "f16"},
+                        WgmmaCase{bf16, bf16, "f32"}, WgmmaCase{tf32, tf32, "f32"}}) {
+      c.sparse = true;
+      c.selector = selector;
+      everyN(c, false);
+    }
+  for (const Operand &a : {e4m3, e5m2})
+    for (const Operand &b : {e4m3, e5m2})
+      for (const char *d : {"f32", "f16"}) {
+        WgmmaCase c{a, b, d};
+        c.sparse = true;
+        everyN(c, false);
+      }
+}
+
+TEST(Wgmma, EveryShapeOfSparseIntegers) {
+  for (const Operand &a : {s8, u8})
+    for (const Operand &b : {s8, u8})
+      for (unsigned saturate : {0u, 1u, 2u}) {
+        WgmmaCase c{a, b, "s32"};
+        c.sparse = true;
+        c.satBefore = saturate == 1;
+        c.satBehind = saturate == 2;
+        everyN(c, true);
+      }
+}
+
+TEST(Wgmma, SparseLayouts) {
+  for (bool kMajorA : {true, false})
+    for (bool kMajorB : {true, false})
+      for (unsigned swizzle : {64u, 128u}) {
+        WgmmaCase c{bf16, bf16, "f32", 64, /*steps=*/2};
+        c.sparse = true;
+        c.selector = 1;
+        c.layoutA = layout(swizzle, kMajorA);
+        c.layoutB = layout(swizzle, kMajorB);
+        EXPECT_EQ(c.compare(c.run()), "") << swizzle << kMajorA << kMajorB;
+      }
 }
 
 //===-- Numbers at the edges -----------------------------------------------------------------===//

@@ -10,9 +10,6 @@
 namespace ts::emu {
 namespace {
 
-constexpr const char *sparseNote =
-    "the emulator does not execute sparse wgmma (wgmma.mma_async.sp)";
-
 struct TypeName {
   const char *name;
   Num format;
@@ -61,7 +58,7 @@ void decodeTypes(Decode &d, WgmmaForm &form) {
     form.d = Num::S32;
     if (!isIntegerN(form.n))
       d.refuse("integer wgmma has no shape with N = %u", form.n);
-    if (d.take("b1")) {
+    if (!form.sparse && d.take("b1")) {
       d.need("b1");
       d.need("and");
       d.need("popc");
@@ -97,6 +94,8 @@ void decodeTypes(Decode &d, WgmmaForm &form) {
     form.b = b->format;
     k = a->k;
   }
+  if (form.sparse)
+    k *= 2;
   if (form.k != k)
     d.refuse("expected K = %u for these types, found %u", k, form.k);
 }
@@ -130,8 +129,9 @@ bool transpose(Decode &d, size_t operand) {
   return value == 1;
 }
 
-std::unique_ptr<Op> decodeMma(Decode &d) {
+std::unique_ptr<Op> decodeAnyMma(Decode &d, bool sparse) {
   WgmmaForm form;
+  form.sparse = sparse;
   d.need("sync");
   d.need("aligned");
   decodeShape(d, form);
@@ -144,8 +144,18 @@ std::unique_ptr<Op> decodeMma(Decode &d) {
   else
     form.descA = d.src(1, ptx::Type::B64);
   form.descB = d.src(2, ptx::Type::B64);
-  form.scaleD = d.predicate(3);
-  size_t next = 4;
+  size_t next = 3;
+  if (sparse) {
+    if (d.operand(next).kind != ptx::Operand::Kind::Register)
+      d.refuse("expected a register with sparsity metadata");
+    form.metadata = d.src(next++, ptx::Type::B32);
+    uint64_t selector = d.immediate(next++);
+    if (selector > (numBits(form.a) == 8 ? 0 : 1))
+      d.refuse("sparsity selector %llu: expected 0%s", (unsigned long long)selector,
+               numBits(form.a) == 8 ? "" : " or 1");
+    form.selector = unsigned(selector);
+  }
+  form.scaleD = d.predicate(next++);
   if (!form.integer()) {
     form.negate = sign(d, next) != sign(d, next + 1);
     next += 2;
@@ -164,7 +174,8 @@ std::unique_ptr<Op> decodeMma(Decode &d) {
   });
 }
 
-std::unique_ptr<Op> decodeSparse(Decode &d) { d.refuse("%s", sparseNote); }
+std::unique_ptr<Op> decodeMma(Decode &d) { return decodeAnyMma(d, false); }
+std::unique_ptr<Op> decodeSparse(Decode &d) { return decodeAnyMma(d, true); }
 
 std::unique_ptr<Op> decodeFence(Decode &d) {
   d.need("sync");
@@ -222,7 +233,7 @@ std::string vectorOf(const char *prefix, unsigned first, unsigned count) {
 /// A kind with all its N: `types` behind the shape, A as descriptor and, where it may be, in
 /// registers.
 void addForms(DecoderTable &table, const char *name, unsigned k, const char *types, bool integerN,
-              const char *tailDescriptor, const char *tailRegister, const char *note = nullptr) {
+              const char *tailDescriptor, const char *tailRegister) {
   bool half = std::string_view(types).rfind(".f16.", 0) == 0;
   bool floats = std::string_view(types).rfind(".f32.", 0) == 0;
   for (unsigned n = 8; n <= 256; n += 8) {
@@ -231,9 +242,9 @@ void addForms(DecoderTable &table, const char *name, unsigned k, const char *typ
     std::string pattern = std::string(name) + ".sync.aligned.m64n" + std::to_string(n) + "k" +
                           std::to_string(k) + types;
     std::string d = vectorOf(floats ? "%f" : "%r", 0, half ? n / 4 : n / 2);
-    table.addForm({keep(pattern), keep(d + ", %rd1, %rd2, " + tailDescriptor), note});
+    table.addForm({keep(pattern), keep(d + ", %rd1, %rd2, " + tailDescriptor)});
     table.addForm(
-        {keep(pattern), keep(d + ", " + vectorOf("%r", 300, 4) + ", %rd2, " + tailRegister), note});
+        {keep(pattern), keep(d + ", " + vectorOf("%r", 300, 4) + ", %rd2, " + tailRegister)});
   }
 }
 } // namespace
@@ -256,12 +267,12 @@ void registerWgmma(DecoderTable &table) {
   const char *spBoth = "%r310, 0, %p1, 1, -1, 0, 1", *spOne = "%r310, 0, %p1, 1, -1, 1";
   const char *spPlain = "%r310, 0, %p1, 1, -1", *spInteger = "%r310, 0, %p1";
   for (const char *types : {".f32.f16.f16", ".f16.f16.f16", ".f32.bf16.bf16"})
-    addForms(table, sparse, 32, types, false, spBoth, spOne, sparseNote);
-  addForms(table, sparse, 16, ".f32.tf32.tf32", false, spPlain, spPlain, sparseNote);
+    addForms(table, sparse, 32, types, false, spBoth, spOne);
+  addForms(table, sparse, 16, ".f32.tf32.tf32", false, spPlain, spPlain);
   for (const char *types : {".f32.{e4m3|e5m2}.{e4m3|e5m2}", ".f16.{e4m3|e5m2}.{e4m3|e5m2}"})
-    addForms(table, sparse, 64, types, false, spPlain, spPlain, sparseNote);
+    addForms(table, sparse, 64, types, false, spPlain, spPlain);
   for (const char *types : {"[.satfinite].s32.{s8|u8}.{s8|u8}", ".s32.{s8|u8}.{s8|u8}.satfinite"})
-    addForms(table, sparse, 64, types, true, spInteger, spInteger, sparseNote);
+    addForms(table, sparse, 64, types, true, spInteger, spInteger);
 
   table.add("wgmma.fence", decodeFence, {{"wgmma.fence.sync.aligned", ""}});
   table.add("wgmma.commit_group", decodeCommit, {{"wgmma.commit_group.sync.aligned", ""}});

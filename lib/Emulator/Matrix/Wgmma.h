@@ -25,8 +25,12 @@ struct WgmmaForm {
   bool transposeA = false, transposeB = false;
   std::vector<uint32_t> dSlots, aSlots; // aSlots empty: A is described by descA
   Src descA, descB, scaleD;
+  bool sparse = false; // half of A's elements are stored, metadata says which
+  Src metadata;
+  unsigned selector = 0; // lanes 2 * selector and 2 * selector + 1 of four give the metadata
   unsigned elementBits() const { return oneBit ? 32 : numBits(a); } // words of bits move as b32
-  unsigned elementsK() const { return oneBit ? k / 32 : k; }
+  unsigned elementsK() const { return oneBit ? k / 32 : k; }        // of B
+  unsigned storedK() const { return sparse ? k / 2 : elementsK(); } // of A
   bool integer() const { return d == Num::S32; }
 };
 
@@ -40,6 +44,7 @@ struct WgmmaRecord {
   bool done = false;
   Event event;
   std::array<std::shared_ptr<Frame>, warpgroupWarps> frames;
+  std::array<std::array<uint32_t, warpSize>, warpgroupWarps> metadata = {}; // of sparse forms
   using Ranges = std::vector<std::pair<uint32_t, uint32_t>>;
   Ranges rangesB;
   std::array<Ranges, warpgroupWarps> rangesA; // the rows of each warp

@@ -1,12 +1,14 @@
 // What a wgmma computes: fragments of A and D in the registers of four warps, tiles in shared
-// memory. Source: PTX ISA, "Register fragments" of wgmma.mma_async. SPDX-License-Identifier:
-// Apache-2.0 WITH LLVM-exception
+// memory. Source: PTX ISA, "Register fragments" of wgmma.mma_async; CUTLASS for which lane has
+// which sparsity metadata. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "Wgmma.h"
+
+#include <utility>
 
 namespace ts::emu {
 namespace {
 
-constexpr unsigned wordsPerRow = 8; // a row of A takes 32 bytes of K in every dense kind
+constexpr unsigned wordsPerRow = 8; // a row of A takes 32 bytes in every kind
 
 /// A out of registers as rows of 32 bytes: register r of a lane holds the word 4 * (r / 2) + lane %
 /// 4 of row lane / 4 + 8 * (r % 2), whatever the size of the elements.
@@ -23,25 +25,64 @@ void gatherA(const WgmmaRecord &record, std::vector<uint32_t> &words) {
     }
 }
 
+/// The four bits that say where the elements of a chunk of A belong (two of four, or one of two in
+/// tf32). With 8-bit elements every lane has the bits of half a row (lane bit 0: eight rows on, bit
+/// 1: second half); otherwise two lanes of four, chosen by the selector, have a half of K each, the
+/// upper 16 bits for the row eight rows on.
+unsigned chunkIndices(const WgmmaRecord &record, unsigned row, unsigned chunk) {
+  const WgmmaForm &form = *record.form;
+  unsigned chunks = form.storedK() / (form.a == Num::TF32 ? 1 : 2), half = chunk >= chunks / 2;
+  unsigned inHalf = chunk % (chunks / 2), upper = row / 8 % 2;
+  unsigned lane = row % 8 * 4, bit = inHalf * 4;
+  if (numBits(form.a) == 8) {
+    lane += upper + 2 * half;
+  } else {
+    lane += 2 * form.selector + half;
+    bit += 16 * upper;
+  }
+  return record.metadata[row / wgmmaWarpRows][lane] >> bit & 0xf;
+}
+
+template <class T> void expandA(const WgmmaRecord &record, std::vector<T> &a) {
+  const WgmmaForm &form = *record.form;
+  std::vector<T> stored = std::exchange(a, {});
+  a.assign(size_t(wgmmaRows) * form.k, T(0));
+  bool single = form.a == Num::TF32;
+  unsigned perChunk = single ? 1 : 2;
+  for (unsigned row = 0; row < wgmmaRows; ++row)
+    for (unsigned s = 0; s < form.storedK(); ++s) {
+      unsigned chunk = s / perChunk, bits = chunkIndices(record, row, chunk);
+      bool valid = single ? bits == 0b1110 || bits == 0b0100 : (bits & 3) != bits >> 2;
+      if (!valid)
+        fault(FaultKind::Descriptor,
+              "the sparsity metadata of row %u, chunk %u is 0x%x; expected %s", row, chunk, bits,
+              single ? "0b0100 or 0b1110" : "two different indices");
+      unsigned position = single ? bits == 0b1110 : bits >> (2 * (s % 2)) & 3;
+      a[size_t(row) * form.k + chunk * 2 * perChunk + position] =
+          stored[size_t(row) * form.storedK() + s];
+    }
+}
+
 template <class T>
 void loadA(const WgmmaRecord &record, std::span<const uint8_t> shared, std::vector<T> &a) {
   const WgmmaForm &form = *record.form;
   const char *what = "wgmma operand A";
+  unsigned k = form.storedK();
   if (!form.aSlots.empty()) {
     thread_local std::vector<uint32_t> words;
     gatherA(record, words);
-    a.resize(size_t(wgmmaRows) * form.k);
+    a.resize(size_t(wgmmaRows) * k);
     for (unsigned row = 0; row < wgmmaRows; ++row)
-      decodeElements(form.a, reinterpret_cast<const uint8_t *>(&words[row * wordsPerRow]), form.k,
-                     &a[size_t(row) * form.k]);
-    return;
-  }
-  if constexpr (std::is_same_v<T, float>)
-    loadOperand(shared, wgmmaLayout(record.descA), !form.transposeA, wgmmaRows, form.k, form.a,
+      decodeElements(form.a, reinterpret_cast<const uint8_t *>(&words[row * wordsPerRow]), k,
+                     &a[size_t(row) * k]);
+  } else if constexpr (std::is_same_v<T, float>) {
+    loadOperand(shared, wgmmaLayout(record.descA), !form.transposeA, wgmmaRows, k, form.a,
                 Packing::Dense, what, a);
-  else
-    loadOperand(shared, wgmmaLayout(record.descA), !form.transposeA, wgmmaRows, form.k, form.a,
-                what, a);
+  } else {
+    loadOperand(shared, wgmmaLayout(record.descA), !form.transposeA, wgmmaRows, k, form.a, what, a);
+  }
+  if (form.sparse)
+    expandA(record, a);
 }
 
 /// Calls `element(slot of D, lane, low or high half, row, column)`: element i of a lane is in row

@@ -46,6 +46,7 @@ void describeOperands(const Exec &x, WgmmaRecord &record) {
   record.rangesB = operandRanges(chunks, operandChunkBytes);
   if (!form.aSlots.empty())
     return;
+  k = form.storedK();
   operandChunks(wgmmaLayout(record.descA), !form.transposeA, wgmmaRows, k, bits, chunks);
   checkChunks(x.cta.shared, chunks, "wgmma operand A");
   // A warp reads the rows it computes: kernels whose warps write their own rows of A rely on that.
@@ -188,6 +189,12 @@ void wgmmaIssue(Exec &x, const WgmmaForm &form) {
       checker.shared(access, {x.cta.rank, begin, size});
 
   record->frames[w] = x.split.frame;
+  if (form.sparse) {
+    uint64_t scratch[warpSize];
+    const uint64_t *lanes = form.metadata.lanes(x, scratch);
+    for (unsigned lane = 0; lane < warpSize; ++lane)
+      record->metadata[w][lane] = uint32_t(lanes[lane]);
+  }
   record->issued |= 1u << w;
   while (!group.records.empty() && group.records.front()->issued == (1u << warpgroupWarps) - 1) {
     group.records.pop_front();
