@@ -172,6 +172,8 @@ void registerMoves(DecoderTable &table) {
              {"selp.{b32|u32|s32|f32}", "%r1, %r2, %r3, %p1"},
              {"selp.{b64|u64|s64|f64}", "%rd1, %rd2, %rd3, %p1"}});
   registerAddresses(table);
+  registerCompare(table);
+  registerPolicies(table);
 }
 
 } // namespace ts::emu

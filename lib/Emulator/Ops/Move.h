@@ -8,6 +8,8 @@
 namespace ts::emu {
 
 void registerAddresses(DecoderTable &table); // cvta, isspacep, mapa, getctarank
+void registerCompare(DecoderTable &table);   // setp, set, slct
+void registerPolicies(DecoderTable &table);  // createpolicy
 
 } // namespace ts::emu
 
