@@ -28,6 +28,9 @@ struct MmaCase {
   unsigned vectors = 0;           // scale factors per row and instruction
   bool ue8m0 = true;
   double valueScale = 1;
+  uint64_t maskDescriptor = 0;   // of .ws: zero-column mask
+  std::vector<bool> zeroColumns; // what it means
+  unsigned shift = 0, maxShift = 0;
 
   bool fourBitKind() const { return kind == "mxf4" || kind == "mxf4nvf4"; }
   unsigned stored(const Operand &o) const { return fourBitKind() ? 4 : o.bits < 8 ? 8 : o.bits; }
@@ -55,7 +58,10 @@ struct MmaCase {
   double product(unsigned row, unsigned column) const {
     double sum = 0;
     for (unsigned j = 0; j < k(); ++j)
-      sum += rowOfA(row, j) * valueB(column, j) * scaleOf(row, j, 0) * scaleOf(column, j, 2);
+      sum +=
+          rowOfA(row, j) * valueB(column + shift, j) * scaleOf(row, j, 0) * scaleOf(column, j, 2);
+    if (!zeroColumns.empty() && zeroColumns[column])
+      return 0;
     return negateA != negateB ? -sum : sum;
   }
   double expected(unsigned row, unsigned column) const {
@@ -104,7 +110,7 @@ struct MmaCase {
     if (vectors)
       return bits | uint32_t(ue8m0) << 23 | m / 128 << 27;
     uint32_t dType = d == "f16" ? 0 : d == "f32" ? 1 : 2;
-    return bits | dType << 4 | m / 16 << 24 | uint32_t(saturate) << 3;
+    return bits | dType << 4 | m / 16 << 24 | uint32_t(saturate) << 3 | maxShift << 30;
   }
 
   uint32_t encodeD(double v) const {
@@ -149,7 +155,7 @@ private:
     TileLayout t;
     t.swizzle = ofB ? swizzleB : swizzleA;
     t.kMajor = ofB ? kMajorB : kMajorA;
-    t.rows = ofB ? n / group : rowsPerCta();
+    t.rows = ofB ? n / group + (shift + 7) / 8 * 8 : rowsPerCta();
     t.k = k();
     t.bits = stored(ofB ? b : a);
     return t;
@@ -170,7 +176,7 @@ inline TensorKernel MmaCase::kernel() const {
   TileLayout tileA = tile(false), tileB = tile(true);
   uint32_t startB = tmemA ? 0 : (tileA.bytes() + 1023) / 1024 * 1024;
   unsigned columns = 32;
-  while (columns < columnOfScales(steps, false))
+  while (columns < (vectors ? columnOfScales(steps, false) : columnOfScales(0, false)))
     columns *= 2;
   TensorKernel kernel(columns, group, startB + tileB.bytes());
   for (unsigned cta = 0; cta < group; ++cta) {
@@ -216,7 +222,8 @@ inline TensorKernel MmaCase::kernel() const {
     }
     body += std::string("tcgen05.mma.") + (ws ? "ws." : "") + kernel.groupName() +
             ".kind::" + kind + suffix + " [%r432], " + operandA + ", %rd21, %r431, " + extra +
-            "%p1" + (scaleD && step == 0 ? ", " + num(scaleD) : "") + ";\n";
+            "%p1" + (scaleD && step == 0 ? ", " + num(scaleD) : "") +
+            (maskDescriptor ? ", " + num(maskDescriptor) : "") + ";\n";
   }
   return kernel;
 }
