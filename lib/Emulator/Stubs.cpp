@@ -4,5 +4,4 @@
 
 namespace ts::emu {
 void registerFloat(DecoderTable &) {}
-void registerClc(DecoderTable &) {}
 } // namespace ts::emu

@@ -64,6 +64,8 @@ bool ClusterRun::finished() const {
 
 ClusterRun::Outcome ClusterRun::run(uint64_t quantum) {
   uint64_t end = cluster->steps + quantum;
+  if (waitsOutside()) // another launch may have ended since
+    ++cluster->events;
   const Schedule &schedule = machine.options->schedule;
   while (cluster->steps < end) {
     if (finished()) {

@@ -268,6 +268,7 @@ struct Cluster {
   uint64_t id = 0; // linear in the grid of clusters
   std::vector<std::unique_ptr<Cta>> ctas;
   ClusterBarrier barrier;
+  std::vector<Event> launchControlFailed; // of requests that found nothing to cancel
   std::unique_ptr<Checker> checker;
   std::unique_ptr<Engines> engines;
   /// Counts everything that may let a blocked split go on: arrivals, completions, exits, ...
