@@ -294,9 +294,12 @@ private:
 Result<cuda::TensorMap> ts::encodeTensorMap(const cuda::Driver &driver, const TensorMapPlan &map,
                                             uint64_t address) {
   cuda::TensorMap encoded;
+  // One dimension has no strides, but the driver refuses a null pointer for them.
+  const uint64_t none = 0;
+  const uint64_t *strides = map.strides.empty() ? &none : map.strides.data();
   cuda::Result code = driver.tensorMapEncodeTiled(
       &encoded, tensorMapType(map.element), static_cast<uint32_t>(map.sizes.size()),
-      reinterpret_cast<void *>(address), map.sizes.data(), map.strides.data(), map.box.data(),
+      reinterpret_cast<void *>(address), map.sizes.data(), strides, map.box.data(),
       map.elementStrides.data(), sizeCode(map.interleave, 16), sizeCode(map.swizzle, 32),
       sizeCode(map.l2Promotion, 64), map.fillNan ? 1 : 0);
   if (code != cuda::success)
