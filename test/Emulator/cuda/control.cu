@@ -90,8 +90,8 @@ KERNEL control_local(uint32_t *y, int n) {
   y[i * 4 + 3] = a[(i % 60) / 4];
 }
 
-//@ {"name": "control_calls", "block": [64], "buffers": {"y": {"type": "u32", "count": 192, "compare": "exact"}}, "params": ["y"]}
-// Recursion, a table of functions, a structure by value.
+//@ {"name": "control_calls", "block": [64], "buffers": {"y": {"type": "u32", "count": 192, "compare": "exact"}}, "params": ["y", {"i32": 1}]}
+// Recursion, a table of functions (all lanes call the same), a structure by value.
 struct Pair { uint32_t a; uint64_t b; float c[3]; };
 __device__ __noinline__ uint32_t ackermann(uint32_t m, uint32_t n) {
   return m == 0 ? n + 1 : n == 0 ? ackermann(m - 1, 1) : ackermann(m - 1, ackermann(m, n - 1));
@@ -107,12 +107,12 @@ __device__ __noinline__ Pair change(Pair p, int k) {
   p.c[k % 3] = p.c[(k + 1) % 3] + 0.5f;
   return p;
 }
-KERNEL control_calls(uint32_t *y) {
+KERNEL control_calls(uint32_t *y, int n) {
   unsigned i = linear();
   y[i * 3] = ackermann(2, i % 5);
   uint32_t v = i + 2;
   for (int k = 0; k < 5; ++k)
-    v = table[(i + k) % 3](v) & 0xffff;
+    v = table[(n + k) % 3](v) & 0xffff;
   y[i * 3 + 1] = v;
   Pair p = {i, 1000000007ull * i, {1.f, 2.f, 3.f}};
   for (int k = 0; k < 4; ++k)

@@ -74,16 +74,3 @@ KERNEL mma_fp8(const uint32_t *a, const uint32_t *e, const uint32_t *b, const fl
 //@ {"name": "mma_random", "reason": "sums of 16 products in f32 whose order and rounding differ: 16 x 2^-24 x the largest sum of absolute products (about 16), several times",
 //@   "buffers": {"a": {"type": "bf16", "count": 256, "init": "uniform", "low": -1, "high": 1}, "b": {"type": "bf16", "count": 128, "init": "uniform", "low": -1, "high": 1, "seed": 2},
 //@   "c": {"type": "f32", "count": 128, "init": "uniform", "low": -1, "high": 1}, "d": {"type": "f32", "count": 128, "compare": "abs:8e-6"}}, "entry": "mma_bf16", "params": ["a", "b", "c", "d"]}
-
-//@ {"name": "mma_sparse", "buffers": {"a": {"type": "f16", "count": 256, "init": "ints", "low": -4, "high": 4}, "b": {"type": "f16", "count": 256, "init": "ints", "low": -3, "high": 3, "seed": 2},
-//@   "c": {"type": "f32", "count": 128, "init": "ints", "low": -9, "high": 9}, "d": {"type": "f32", "count": 128, "compare": "exact"}}, "params": ["a", "b", "c", "d"]}
-KERNEL mma_sparse(const uint32_t *a, const uint32_t *b, const float *c, float *d) {
-  unsigned l = threadIdx.x;
-  a += l * 4, b += l * 4, c += l * 4, d += l * 4;
-  uint32_t meta = 0;
-  for (int k = 0; k < 8; ++k) // pairs of different positions, ascending
-    meta |= (0x4u + (mixed(k, l) % 3 == 0 ? 0 : mixed(k, l) % 3 == 1 ? 4 : 5)) << (4 * k);
-  asm volatile("mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9, %10, %11}, {%12, %13, %14, %15}, %16, 0x0;"
-               : "=f"(d[0]), "=f"(d[1]), "=f"(d[2]), "=f"(d[3]) : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]), "r"(b[2]), "r"(b[3]),
-                 "f"(c[0]), "f"(c[1]), "f"(c[2]), "f"(c[3]), "r"(meta));
-}

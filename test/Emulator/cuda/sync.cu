@@ -193,7 +193,7 @@ KERNEL sync_pdl_second(const uint32_t *x, uint32_t *y) {
 
 //@ {"name": "sync_registers", "block": [256], "buffers": {"y": {"type": "u32", "count": 256, "compare": "exact"}}, "params": ["y"]}
 // setmaxnreg in both directions, of two warpgroups.
-extern "C" __global__ void __launch_bounds__(256, 1) sync_registers(uint32_t *y) {
+extern "C" __global__ void __maxnreg__(128) sync_registers(uint32_t *y) {
   if (threadIdx.x < 128) {
     asm volatile("setmaxnreg.dec.sync.aligned.u32 56;");
     y[threadIdx.x] = mixed(threadIdx.x, 1);
