@@ -82,6 +82,7 @@ struct Checker::Impl {
 
   void check(const Access &a, const Record &record, const Where &where, bool strictTensor);
   void conflict(const Access &a, const Touch &other, const Where &where);
+  void warn(const Access &a, FaultKind kind, std::string message, const Touch *other);
   void tensorWarning(const Access &a, const Touch &other, const Where &where, bool strict);
   void apply(std::vector<uint32_t> &shadow, uint32_t begin, uint32_t end, const Access &a,
              Where where, bool strictTensor);
@@ -163,22 +164,30 @@ void Checker::Impl::tensorWarning(const Access &a, const Touch &other, const Whe
   if (strict)
     faultWith(FaultKind::TensorFence, {noteOf(other, "the other access is here")}, "%s",
               message.c_str());
-  if (!warned.insert({a.site, other.site}).second || warnings.size() >= 16)
+  warn(a, FaultKind::TensorFence, std::move(message), &other);
+}
+
+void Checker::Impl::warn(const Access &a, FaultKind kind, std::string message, const Touch *other) {
+  if (!warned.insert({a.site, other ? other->site : a.site}).second || warnings.size() >= 16)
     return;
   Report report;
-  report.kind = FaultKind::TensorFence;
+  report.kind = kind;
   report.message = std::move(message);
   report.site = sites[a.site];
-  report.notes = {noteOf(other, "the other access is here")};
+  if (other)
+    report.notes = {noteOf(*other, "the other access is here")};
   warnings.push_back(std::move(report));
 }
 
 void Checker::Impl::check(const Access &a, const Record &record, const Where &where,
                           bool strictTensor) {
   bool reads = a.kind != AccessKind::Write && a.kind != AccessKind::AtomicWrite;
-  if (uninitialised && reads && !record.defined)
-    fault(FaultKind::Uninitialised, "%s are read, but nothing has been written there",
-          where.str().c_str());
+  if (uninitialised && reads && !record.defined) {
+    std::string message = where.str() + " are read, but nothing has been written there";
+    if (!a.mayDiscard)
+      fault(FaultKind::Uninitialised, "%s", message.c_str());
+    warn(a, FaultKind::Uninitialised, std::move(message), nullptr);
+  }
   if (!races)
     return;
   const Touch &write = record.write;

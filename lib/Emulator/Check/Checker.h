@@ -37,6 +37,9 @@ struct Access {
   Event event;                  // from newEvent(agent); later accesses need to know it
   const Clock *known = nullptr; // of the agent that issued it
   uint32_t site = 0;            // from addSite
+  /// A load whose value may be discarded (tcgen05.ld of an accumulator that no product has written,
+  /// followed by a select): reading undefined memory is a warning, its poison shows in the result.
+  bool mayDiscard = false;
 };
 
 class Checker {

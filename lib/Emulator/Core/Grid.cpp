@@ -225,7 +225,8 @@ private:
       a.launch->executed[i] |= a.executed[i];
     actors = std::max(actors, a.run->actors());
     for (Report &warning : a.run->warnings)
-      if (warnings.size() < 16 && seen.insert(warning.message + warning.site.instruction +
+      // Once for a place: other warps and clusters say the same.
+      if (warnings.size() < 16 && seen.insert(warning.id() + warning.site.instruction +
                                               std::to_string(warning.site.ptxLine))
                                       .second)
         warnings.push_back(std::move(warning));

@@ -162,6 +162,7 @@ Event tell(Exec &x, const Form &form, TmemAddress at, EngineKind kind) {
   Event event = checker.newEvent(transferAgent(x, kind));
   Access access{kind == EngineKind::TmemLoad ? AccessKind::Read : AccessKind::Write, Proxy::Tensor,
                 event, &known, x.siteId()};
+  access.mayDiscard = true;
   checker.tmem(access, {x.cta.rank, at.lane, form.lanes(), at.column, form.columns()});
   if (form.inHalves())
     checker.tmem(access,
