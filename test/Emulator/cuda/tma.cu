@@ -13,11 +13,11 @@ struct alignas(64) Map {
 //@ {"name": "tma_load_2d_32", "entry": "tma_load_2", "block": [32], "dynamic_smem": 4096, "buffers": {"x": {"type": "u16", "count": 2560, "seed": 62}, "y": {"type": "u32", "count": 256, "compare": "exact"}},
 //@   "params": [{"map": "x", "type": "u16", "sizes": [64, 32], "box": [16, 32], "swizzle": 32}, "y", {"u32": 1024}, {"i32": 8}, {"i32": -3}, {"i32": 0}, {"i32": 0}, {"i32": 0}]}
 //@ {"name": "tma_load_2d_64", "entry": "tma_load_2", "block": [32], "dynamic_smem": 4096, "buffers": {"x": {"type": "u32", "count": 2560, "seed": 63}, "y": {"type": "u32", "count": 512, "compare": "exact"}},
-//@   "params": [{"map": "x", "type": "u32", "sizes": [40, 50], "strides": [192], "box": [16, 32], "swizzle": 64, "l2": 128}, "y", {"u32": 2048}, {"i32": -5}, {"i32": 4}, {"i32": 0}, {"i32": 0}, {"i32": 0}]}
+//@   "params": [{"map": "x", "type": "u32", "sizes": [40, 50], "strides": [192], "box": [16, 32], "swizzle": 64, "l2": 128}, "y", {"u32": 2048}, {"i32": -4}, {"i32": 4}, {"i32": 0}, {"i32": 0}, {"i32": 0}]}
 //@ {"name": "tma_load_2d_128", "entry": "tma_load_2", "block": [32], "dynamic_smem": 8192, "buffers": {"x": {"type": "f16", "count": 4160, "init": "ints", "low": -99, "high": 99}, "y": {"type": "u32", "count": 1024, "compare": "exact"}},
-//@   "params": [{"map": "x", "type": "f16", "sizes": [100, 40], "strides": [208], "box": [64, 32], "swizzle": 128, "fill": "nan"}, "y", {"u32": 4096}, {"i32": 50}, {"i32": 20}, {"i32": 0}, {"i32": 0}, {"i32": 0}]}
+//@   "params": [{"map": "x", "type": "f16", "sizes": [100, 40], "strides": [208], "box": [64, 32], "swizzle": 128, "fill": "nan"}, "y", {"u32": 4096}, {"i32": 56}, {"i32": 20}, {"i32": 0}, {"i32": 0}, {"i32": 0}]}
 //@ {"name": "tma_load_2d_nan_f32", "entry": "tma_load_2", "block": [32], "dynamic_smem": 4096, "buffers": {"x": {"type": "f32", "count": 256, "init": "ints", "low": -99, "high": 99}, "y": {"type": "u32", "count": 128, "compare": "exact"}},
-//@   "params": [{"map": "x", "type": "f32", "sizes": [10, 12], "strides": [48], "box": [8, 16], "fill": "nan"}, "y", {"u32": 512}, {"i32": 6}, {"i32": -2}, {"i32": 0}, {"i32": 0}, {"i32": 0}]}
+//@   "params": [{"map": "x", "type": "f32", "sizes": [10, 12], "strides": [48], "box": [8, 16], "fill": "nan"}, "y", {"u32": 512}, {"i32": 4}, {"i32": -2}, {"i32": 0}, {"i32": 0}, {"i32": 0}]}
 //@ {"name": "tma_load_2d_stride", "entry": "tma_load_2", "block": [32], "dynamic_smem": 4096, "buffers": {"x": {"type": "u32", "count": 2048, "seed": 64}, "y": {"type": "u32", "count": 128, "compare": "exact"}},
 //@   "params": [{"map": "x", "type": "u32", "sizes": [32, 64], "box": [16, 16], "element_strides": [1, 2]}, "y", {"u32": 512}, {"i32": 4}, {"i32": 6}, {"i32": 0}, {"i32": 0}, {"i32": 0}]}
 //@ {"name": "tma_load_3d", "entry": "tma_load_3", "block": [32], "dynamic_smem": 4096, "buffers": {"x": {"type": "u8", "count": 8192, "seed": 65}, "y": {"type": "u32", "count": 512, "compare": "exact"}},
@@ -25,7 +25,7 @@ struct alignas(64) Map {
 //@ {"name": "tma_load_4d", "entry": "tma_load_4", "block": [32], "dynamic_smem": 8192, "buffers": {"x": {"type": "bf16", "count": 8192, "init": "ints", "low": -100, "high": 100}, "y": {"type": "u32", "count": 768, "compare": "exact"}},
 //@   "params": [{"map": "x", "type": "bf16", "sizes": [64, 5, 4, 6], "strides": [128, 640, 2560], "box": [64, 4, 2, 3], "swizzle": 128}, "y", {"u32": 3072}, {"i32": 16}, {"i32": 2}, {"i32": 1}, {"i32": 4}, {"i32": 0}]}
 //@ {"name": "tma_load_5d", "entry": "tma_load_5", "block": [32], "dynamic_smem": 4096, "buffers": {"x": {"type": "u64", "count": 1024, "seed": 66}, "y": {"type": "u32", "count": 256, "compare": "exact"}},
-//@   "params": [{"map": "x", "type": "u64", "sizes": [4, 3, 5, 3, 4], "strides": [32, 96, 480, 1440], "box": [2, 2, 4, 2, 4]}, "y", {"u32": 1024}, {"i32": 1}, {"i32": -1}, {"i32": 2}, {"i32": 1}, {"i32": 1}]}
+//@   "params": [{"map": "x", "type": "u64", "sizes": [4, 3, 5, 3, 4], "strides": [32, 96, 480, 1440], "box": [2, 2, 4, 2, 4]}, "y", {"u32": 1024}, {"i32": 2}, {"i32": -1}, {"i32": 2}, {"i32": 1}, {"i32": 1}]}
 #define LOAD(dims, coordinates, ...)                                                                          \
   KERNEL tma_load_##dims(const __grid_constant__ Map map, uint32_t *y, uint32_t bytes, int c0, int c1, int c2, int c3, int c4) { \
     extern __shared__ uint8_t dynamic[];                                                                       \
@@ -54,9 +54,9 @@ LOAD(4, "{%3, %4, %5, %6}", "r"(c0), "r"(c1), "r"(c2), "r"(c3))
 LOAD(5, "{%3, %4, %5, %6, %7}", "r"(c0), "r"(c1), "r"(c2), "r"(c3), "r"(c4))
 
 //@ {"name": "tma_store_1d", "entry": "tma_store_1", "block": [32], "dynamic_smem": 4096, "buffers": {"x": {"type": "u32", "count": 128, "init": "zero", "compare": "exact"}},
-//@   "params": [{"map": "x", "type": "u32", "sizes": [100], "box": [64]}, {"u32": 256}, {"i32": 70}, {"i32": 0}, {"i32": 0}]}
+//@   "params": [{"map": "x", "type": "u32", "sizes": [100], "box": [64]}, {"u32": 256}, {"i32": 72}, {"i32": 0}, {"i32": 0}]}
 //@ {"name": "tma_store_2d", "entry": "tma_store_2", "block": [32], "dynamic_smem": 8192, "buffers": {"x": {"type": "u16", "count": 3328, "init": "zero", "compare": "exact"}},
-//@   "params": [{"map": "x", "type": "u16", "sizes": [96, 30], "strides": [208], "box": [64, 32], "swizzle": 128}, {"u32": 4096}, {"i32": 40}, {"i32": -2}, {"i32": 0}]}
+//@   "params": [{"map": "x", "type": "u16", "sizes": [96, 30], "strides": [208], "box": [64, 32], "swizzle": 128}, {"u32": 4096}, {"i32": 40}, {"i32": 9}, {"i32": 0}]}
 //@ {"name": "tma_store_3d", "entry": "tma_store_3", "block": [32], "dynamic_smem": 4096, "buffers": {"x": {"type": "u32", "count": 1024, "init": "zero", "compare": "exact"}},
 //@   "params": [{"map": "x", "type": "u32", "sizes": [20, 6, 5], "box": [8, 4, 3], "swizzle": 32}, {"u32": 384}, {"i32": 16}, {"i32": 3}, {"i32": 1}]}
 //@ {"name": "tma_reduce_add", "entry": "tma_reduce_add", "block": [32], "dynamic_smem": 4096, "buffers": {"x": {"type": "u32", "count": 256, "init": "ramp", "compare": "exact"}},
@@ -154,7 +154,7 @@ KERNEL tma_replace(const __grid_constant__ Map map, const uint32_t *x, uint64_t 
   asm volatile("fence.proxy.tensormap::generic.acquire.gpu [%0], 128;" ::"l"(scratch) : "memory");
   if (t == 0) {
     barrierExpect(&b, 512);
-    asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4}], [%2];" ::"r"(base), "l"(scratch), "r"(shared32(&b)), "r"(2), "r"(7) : "memory");
+    asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4}], [%2];" ::"r"(base), "l"(scratch), "r"(shared32(&b)), "r"(4), "r"(7) : "memory");
   }
   barrierWait(&b, 0);
   for (uint32_t k = t; k < 128; k += 32) {
