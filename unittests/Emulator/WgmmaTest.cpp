@@ -1,5 +1,6 @@
 // wgmma.mma_async: every form, every layout, numbers worked out in WgmmaKernel.h.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "../../lib/Emulator/Core/Decode.h"
 #include "WgmmaKernel.h"
 
 using namespace ts::emu;
@@ -173,6 +174,49 @@ TEST(Wgmma, IntegersWrapOrSaturate) {
   EXPECT_EQ(integerEdge("s32.u8.u8", 1, 1, 0x7ffffff0), 0x80000010u);
   EXPECT_EQ(integerEdge("s32.u8.u8.satfinite", 1, 1, 0x7ffffff0), 0x7fffffffu);
   EXPECT_EQ(integerEdge("s32.s8.u8.satfinite", 255, 1, 0x80000010), 0x80000000u);
+}
+
+namespace {
+/// "a[.b].{c|d}" written out.
+std::vector<std::string> writtenOut(const std::string &pattern) {
+  size_t open = pattern.find_first_of("[{");
+  if (open == std::string::npos)
+    return {pattern};
+  size_t close = pattern.find_first_of("]}", open);
+  std::string inner = pattern.substr(open + 1, close - open - 1);
+  std::vector<std::string> all;
+  if (pattern[open] == '[')
+    inner += "|";
+  for (size_t at = 0; at <= inner.size();) {
+    size_t bar = std::min(inner.find('|', at), inner.size());
+    for (std::string &text : writtenOut(pattern.substr(0, open) + inner.substr(at, bar - at) +
+                                        pattern.substr(close + 1)))
+      all.push_back(std::move(text));
+    at = bar + 1;
+  }
+  return all;
+}
+} // namespace
+
+TEST(Wgmma, FormsOfTheTableDecode) {
+  test::Run run;
+  run.target = "sm_90a";
+  unsigned count = 0;
+  for (const DecoderTable::Form &form : decoderTable().forms())
+    if (std::string_view(form.pattern).rfind("wgmma", 0) == 0)
+      for (const std::string &text : writtenOut(form.pattern)) {
+        run.body += text + " " + form.operands + ";\n";
+        ++count;
+      }
+  EXPECT_GT(count, 1000u);
+  if (const char *path = getenv("TS_WRITE_WGMMA_FORMS")) { // for ptxas
+    FILE *file = fopen(path, "w");
+    fputs(ptxModule(run).c_str(), file);
+    fclose(file);
+  }
+  Device device;
+  ts::Result<unsigned> module = device.load(ptxModule(run), "forms.ptx", /*strict=*/true);
+  EXPECT_TRUE(module) << module.error().message;
 }
 
 TEST(Wgmma, DecodesOnlyWhatExists) {
