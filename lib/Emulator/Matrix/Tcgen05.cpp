@@ -48,6 +48,11 @@ void checkColumns(const Cta &cta, unsigned column, unsigned columns, unsigned gr
   }
 }
 
+SmemLayout sharedLayout(uint64_t descriptor) {
+  constexpr uint64_t version = uint64_t(7) << 46;
+  return tcgen05Layout(descriptor & version ? descriptor : descriptor | uint64_t(1) << 46);
+}
+
 std::vector<Cta *> ctasOfGroup(Exec &x, unsigned group, const char *what) {
   if (group == 1)
     return {&x.cta};

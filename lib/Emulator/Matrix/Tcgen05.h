@@ -7,6 +7,7 @@
 
 #include "../Core/Decode.h"
 #include "../Core/Engine.h"
+#include "Descriptors.h"
 
 namespace ts::emu::tcgen05 {
 
@@ -25,6 +26,10 @@ unsigned takeGroup(Decode &d);
 /// with the same cta_group (0: with any).
 void checkColumns(const Cta &cta, unsigned column, unsigned columns, unsigned group,
                   const char *what);
+
+/// The layout a shared-memory descriptor describes. PTX ISA wants the constant 1 in its bits 46 to
+/// 48; programs of Triton have 0 there and work, so that is taken, too.
+SmemLayout sharedLayout(uint64_t descriptor);
 
 /// The CTAs an operation of the group works on, the one with the even rank first.
 std::vector<Cta *> ctasOfGroup(Exec &x, unsigned group, const char *what);

@@ -108,7 +108,7 @@ struct Copy {
     if (anyLane ? to.lane >= quarter : to.lane != 0)
       fault(FaultKind::TensorMemory, "tcgen05.cp to lane %u of tensor memory; expected %s", to.lane,
             anyLane ? "a lane below 32" : "lane 0");
-    SmemLayout layout = tcgen05Layout(descriptor.lane(x, lane));
+    SmemLayout layout = sharedLayout(descriptor.lane(x, lane));
     std::vector<uint32_t> chunks;
     operandChunks(layout, true, form.rows(), form.chunks() * operandChunkBytes, 8, chunks);
     Pipeline pipeline(x);

@@ -42,11 +42,11 @@ struct Mma {
     work.shape = decodeInstruction(form, uint32_t(instruction.lane(x, lane)));
     work.d = tmemAddress(d.lane(x, lane));
     work.path = dataPath(form, work.shape, work.d.lane);
-    work.bLayout = tcgen05Layout(bDescriptor.lane(x, lane));
+    work.bLayout = sharedLayout(bDescriptor.lane(x, lane));
     if (form.aInTmem)
       work.a = tmemAddress(aAddress.lane(x, lane));
     else
-      work.aLayout = tcgen05Layout(aDescriptor.lane(x, lane));
+      work.aLayout = sharedLayout(aDescriptor.lane(x, lane));
     if (isBlockScaled(form.kind)) {
       // Programs keep the scale factor id in the two highest bits of these addresses.
       work.scaleA = tmemAddress(scaleA.lane(x, lane) & 0x3fffffff);
