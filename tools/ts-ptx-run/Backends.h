@@ -11,6 +11,7 @@ struct RunOptions {
   std::string schedule = "fair"; // fair, random:SEED or adversarial:VICTIM
   std::string trace;
   bool warningsAreFaults = false;
+  bool checkRaces = true;
   double timeoutSeconds = 20; // of one launch on a GPU
   unsigned sms = 132;
 };

@@ -63,6 +63,7 @@ public:
       o.pdl = launch.pdl;
       o.schedule = *schedule;
       o.traceFile = options.trace;
+      o.checkRaces = options.checkRaces;
       o.print = [&](std::string_view text) { printed += text; };
       std::vector<emu::ParamBytes> params;
       for (const Param &param : launch.params) {

@@ -30,6 +30,7 @@ Runs the cases of a launch file and writes the buffers that have a "compare" to 
   --schedule KIND         of the emulator: fair, random:SEED or adversarial:VICTIM
   --trace FILE            of the emulator: a Perfetto trace
   --forms FILE            appends the executed instruction forms, one a line
+  --no-races              of the emulator: races and missing fences are not looked for
   --strict                warnings of the emulator fail the case
   --timeout SECONDS       of one launch on a GPU (20)
   --help
@@ -75,6 +76,8 @@ Result<Options> parseOptions(int argc, char **argv) {
       o.help = true;
     else if (name == "--list")
       o.list = true;
+    else if (name == "--no-races")
+      o.run.checkRaces = false;
     else if (name == "--strict")
       o.run.warningsAreFaults = true;
     else if (name == "--device" && (value == "cuda" || value == "emulator"))

@@ -89,16 +89,16 @@ KERNEL float_special(float *y) {
   float a = i < 16 ? specials[i] : NAN * (float)i;
   float *o = y + i * 13;
   asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(o[0]) : "f"(i == 5 || i == 9 || i == 13 ? 3.f : truncf(a)));
-  asm("lg2.approx.f32 %0, %1;" : "=f"(o[1]) : "f"(a));
+  asm("lg2.approx.f32 %0, %1;" : "=f"(o[1]) : "f"(i == 6 || i == 8 || i >= 14 && i < 16 ? 1.f : a));
   asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(o[2]) : "f"(a));
-  asm("rsqrt.approx.f32 %0, %1;" : "=f"(o[3]) : "f"(i == 10 || i == 6 || i == 15 ? 4.f : a));
+  asm("rsqrt.approx.f32 %0, %1;" : "=f"(o[3]) : "f"(i == 9 || i == 10 || i == 6 || i == 15 ? 4.f : a));
   asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(o[4]) : "f"(i == 10 || i == 9 || i == 15 ? 4.f : a));
   asm("tanh.approx.f32 %0, %1;" : "=f"(o[5]) : "f"(i >= 4 && i < 16 ? 0.f : a));
   asm("rcp.rn.f32 %0, %1;" : "=f"(o[6]) : "f"(a));
   asm("sqrt.rn.f32 %0, %1;" : "=f"(o[7]) : "f"(a));
   asm("div.rn.f32 %0, %1, %2;" : "=f"(o[8]) : "f"(a), "f"(0.f));
   asm("rcp.approx.f32 %0, %1;" : "=f"(o[9]) : "f"(a));
-  asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(o[10]) : "f"(i == 10 || i == 15 ? 4.f : a));
+  asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(o[10]) : "f"(i == 9 || i == 10 || i == 15 ? 4.f : a));
   asm("sin.approx.ftz.f32 %0, %1;" : "=f"(o[11]) : "f"(i >= 2 && i < 4 ? a : 0.f * a));
   asm("cos.approx.ftz.f32 %0, %1;" : "=f"(o[12]) : "f"(i >= 2 && i < 4 ? a : 0.f * a));
 }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """PTX for sm_100a from other compilers, run by the emulator and checked against NumPy.
 
-  check.py [--run build/bin/ts-ptx-run] [--schedule random:3] [--forms FILE] [--keep FOLDER] [NAME ...]
+  check.py [--run build/bin/ts-ptx-run] [--schedule random:3] [--forms FILE] [--keep FOLDER] [--no-races] [NAME ...]
 
 The PTX comes from Triton (triton/, made by compile.py from kernels.py) and from nvcc (cuda/, made by
 ../cuda/build.py). Those compilers' encodings of descriptors and layouts work on hardware, so right numbers
@@ -112,6 +112,8 @@ def run(check, options):
         with open(file, "w") as out:
             json.dump({"cases": [case]}, out)
         command = [options.run, launch.ptx, file, "--out", folder, "--schedule", options.schedule]
+        if options.no_races:
+            command.append("--no-races")
         if options.forms:
             command += ["--forms", os.path.abspath(options.forms)]
         start = time.time()
@@ -142,6 +144,7 @@ def main():
     parser.add_argument("--run", default=os.path.join(ROOT, "build/bin/ts-ptx-run"))
     parser.add_argument("--schedule", default="fair")
     parser.add_argument("--forms")
+    parser.add_argument("--no-races", action="store_true")
     parser.add_argument("--keep")
     parser.add_argument("--timeout", type=float, default=300)
     parser.add_argument("names", nargs="*")
