@@ -190,8 +190,8 @@ std::unique_ptr<Op> decodeStore(Decode &d) {
 }
 } // namespace
 
-#define LOAD_EVICT                                                                                 \
-  "[.L1::evict_normal|.L1::evict_unchanged|.L1::evict_first|.L1::evict_last|.L1::no_allocate]"
+#define EVICT                                                                                      \
+  ".L1::evict_normal|.L1::evict_unchanged|.L1::evict_first|.L1::evict_last|.L1::no_allocate"
 #define SCOPES "{cta|cluster|gpu|sys}"
 
 void registerMemory(DecoderTable &table) {
@@ -216,8 +216,8 @@ void registerMemory(DecoderTable &table) {
        {"ld[.global].v4.f64", "{%fd1, %fd2, %fd3, %fd4}, [%rd1]"},
        {"ld[.global].v8{.b32|.u32|.s32}", "{%r1, %r2, %r3, %r4, %r5, %r6, %r7, %r8}, [%rd1]"},
        {"ld[.global].v8.f32", "{%f1, %f2, %f3, %f4, %f5, %f6, %f7, _}, [%rd1]"},
-       {"ld.global[.L1::evict_first|.L1::evict_last][.L2::evict_normal|.L2::evict_first|.L2::"
-        "evict_last].v8.b32",
+       {"ld.global[.L1::evict_first|.L1::evict_last]{.L2::evict_normal|.L2::evict_first|.L2::"
+        "evict_last}.v8.b32",
         "{%r1, %r2, %r3, %r4, %r5, %r6, %r7, %r8}, [%rd1]"},
        {"ld{.shared|.shared::cta|.shared::cluster}{.b8|.u8|.s8|.b16|.u16|.s16}", "%rs1, [%r1]"},
        {"ld{.shared|.shared::cta|.shared::cluster}{.b32|.u32|.s32}", "%r2, [%r1]"},
@@ -242,11 +242,11 @@ void registerMemory(DecoderTable &table) {
        {"ld{.param|.param::entry}.f64", "%fd1, [out]"},
        {"ld[.global]{.ca|.cg|.cs|.lu|.cv}[.L2::64B|.L2::128B|.L2::256B].b32", "%r1, [%rd1]"},
        {"ld[.global]{.ca|.cg|.cs}.L2::cache_hint.b32", "%r1, [%rd1], %rd2"},
-       {"ld[.global]" LOAD_EVICT "[.L2::64B|.L2::128B|.L2::256B].b32", "%r1, [%rd1]"},
-       {"ld[.global]" LOAD_EVICT ".L2::cache_hint[.L2::64B|.L2::128B|.L2::256B].b32",
+       {"ld[.global]{" EVICT "}[.L2::64B|.L2::128B|.L2::256B].b32", "%r1, [%rd1]"},
+       {"ld[.global][" EVICT "].L2::cache_hint[.L2::64B|.L2::128B|.L2::256B].b32",
         "%r1, [%rd1], %rd2"},
-       {"ld.global[.ca|.cg|.cs].nc[.L1::no_allocate].b32", "%r1, [%rd1]"},
-       {"ld.global.nc" LOAD_EVICT "[.L2::64B|.L2::128B|.L2::256B].v4.f32",
+       {"ld.global[.ca|.cg|.cs].nc.b32", "%r1, [%rd1]"},
+       {"ld.global.nc{" EVICT "}[.L2::64B|.L2::128B|.L2::256B].v4.f32",
         "{%f1, %f2, %f3, %f4}, [%rd1]"},
        {"ld.global.nc.v8.b32", "{%r1, %r2, %r3, %r4, %r5, %r6, %r7, %r8}, [%rd1]"},
        {"ld.volatile[.global].b32", "%r1, [%rd1]"},
@@ -301,8 +301,8 @@ void registerMemory(DecoderTable &table) {
        {"st.local.v4.f32", "[%rd1], {%f1, %f2, %f3, %f4}"},
        {"st[.global]{.wb|.cg|.cs|.wt}.b32", "[%rd1], %r1"},
        {"st[.global]{.wb|.cg|.cs}.L2::cache_hint.b32", "[%rd1], %r1, %rd2"},
-       {"st[.global]" LOAD_EVICT ".b32", "[%rd1], %r1"},
-       {"st[.global]" LOAD_EVICT ".L2::cache_hint.b32", "[%rd1], %r1, %rd2"},
+       {"st[.global]{" EVICT "}.b32", "[%rd1], %r1"},
+       {"st[.global][" EVICT "].L2::cache_hint.b32", "[%rd1], %r1, %rd2"},
        {"st.volatile[.global].b32", "[%rd1], %r1"},
        {"st.volatile{.shared|.shared::cta|.shared::cluster}.b32", "[%r1], %r2"},
        {"st.volatile[.global].v4.b32", "[%rd1], {%r1, %r2, %r3, %r4}"},

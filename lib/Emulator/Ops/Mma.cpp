@@ -214,6 +214,8 @@ std::unique_ptr<Op> decodeMma(Decode &d) {
     d.refuse("expected the layouts of A and B (.row.col)");
   int round = takeRound(d);
   op.saturate = d.take("satfinite");
+  // On the targets here this kind has the fp8 types only, and is the form without a kind.
+  bool f8f6f4 = d.take("kind::f8f6f4");
   if (d.peek().substr(0, 6) == "kind::" || d.peek() == "block_scale")
     d.refuse("%s", mmaKinds);
   int dType = d.takeOneOf({"f16", "f32", "s32", "f64"});
@@ -245,6 +247,8 @@ std::unique_ptr<Op> decodeMma(Decode &d) {
     d.refuse("a rounding mode goes with f64 only");
   op.round = rounds[std::max(round, 0)];
   bool fp8 = op.a->family == Family::Float && op.a->bits == 8;
+  if (f8f6f4 && (!fp8 || op.k != 32))
+    d.refuse(".kind::f8f6f4 goes with .m16n8k32 and .e4m3 or .e5m2");
   bool mixed = fp8 || (op.a->family == Family::Int && op.a->bits == op.b->bits &&
                        op.b->family == Family::Int);
   if (op.a->bits != op.b->bits || op.a->family != op.b->family || (!mixed && op.a != op.b))
@@ -297,9 +301,8 @@ MmaOperands takeMmaOperands(Decode &d, unsigned inD, unsigned inA, unsigned inB,
 void registerMma(DecoderTable &table) {
   table.add(
       "mma", decodeMma,
-      {{"mma.sync.aligned.m16n8k8.row.col.f32.{f16|bf16}.{f16|bf16}.f32",
-        F4 ", " D2 ", {%r3}, " F4},
-       {"mma.sync.aligned.m16n8k16.row.col.f32.{f16|bf16}.{f16|bf16}.f32",
+      {{"mma.sync.aligned.m16n8k8.row.col.f32.{f16.f16|bf16.bf16}.f32", F4 ", " D2 ", {%r3}, " F4},
+       {"mma.sync.aligned.m16n8k16.row.col.f32.{f16.f16|bf16.bf16}.f32",
         F4 ", " D4 ", " D2 ", " F4},
        {"mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16", D2 ", " D2 ", {%r3}, " D2},
        {"mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16", D2 ", " D4 ", " D2 ", " D2},
@@ -307,11 +310,11 @@ void registerMma(DecoderTable &table) {
        {"mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32", F4 ", " D4 ", " D2 ", " F4},
        {"mma.sync.aligned.m16n8k16.row.col.f32.{e4m3|e5m2}.{e4m3|e5m2}.f32",
         F4 ", " D2 ", {%r3}, " F4},
-       {"mma.sync.aligned.m16n8k32.row.col.f32.{e4m3|e5m2}.{e4m3|e5m2}.f32",
+       {"mma.sync.aligned.m16n8k32.row.col[.kind::f8f6f4].f32.{e4m3|e5m2}.{e4m3|e5m2}.f32",
         F4 ", " D4 ", " D2 ", " F4},
        {"mma.sync.aligned.m16n8k16.row.col.f16.{e4m3|e5m2}.{e4m3|e5m2}.f16",
         D2 ", " D2 ", {%r3}, " D2},
-       {"mma.sync.aligned.m16n8k32.row.col.f16.{e4m3|e5m2}.{e4m3|e5m2}.f16",
+       {"mma.sync.aligned.m16n8k32.row.col[.kind::f8f6f4].f16.{e4m3|e5m2}.{e4m3|e5m2}.f16",
         D2 ", " D4 ", " D2 ", " D2},
        {"mma.sync.aligned.m8n8k16.row.col[.satfinite].s32.{s8|u8}.{s8|u8}.s32",
         D2 ", {%r3}, {%r4}, " D2},
@@ -346,9 +349,9 @@ void registerMma(DecoderTable &table) {
         "{%f1, %f2, %f3, %f4, %f5, %f6, %f7, %f8}, {%r5, %r6}, {%r7, %r8}, {%f1, %f2, %f3, %f4, "
         "%f5, %f6, %f7, %f8}"}});
   static constexpr std::initializer_list<DecoderTable::Form> sparse = {
-      {"mma.sp[::ordered_metadata].sync.aligned.m16n8k16.row.col.f32.{f16|bf16}.{f16|bf16}.f32",
+      {"mma.sp[::ordered_metadata].sync.aligned.m16n8k16.row.col.f32.{f16.f16|bf16.bf16}.f32",
        F4 ", " D2 ", {%r3, %r4}, " F4 ", %r5, 0", mmaSparse},
-      {"mma.sp[::ordered_metadata].sync.aligned.m16n8k32.row.col.f32.{f16|bf16}.{f16|bf16}.f32",
+      {"mma.sp[::ordered_metadata].sync.aligned.m16n8k32.row.col.f32.{f16.f16|bf16.bf16}.f32",
        F4 ", " D4 ", " D4 ", " F4 ", %r5, 0", mmaSparse},
       {"mma.sp[::ordered_metadata].sync.aligned.m16n8k16.row.col.f16.f16.f16.f16",
        D2 ", " D2 ", {%r3, %r4}, " D2 ", %r5, 0", mmaSparse},
