@@ -1,8 +1,8 @@
 // D = A * B^T for row-major bf16 A (M x K) and B (N x K) and f32 D, on Blackwell: TMA fills four
 // stages, one warp issues tcgen05.mma into two tensor-memory accumulators, four warps drain them
 // through shared memory by TMA. Persistent: while a tile is stored, the next is being multiplied.
-//
 //   ts-compile examples/gemm_sm100.mlir --arch=sm_100a -o g.ptx
+//   ts-run g.ptx --array A=256x256 --array B=256x256 --array D=256x256 --check 'D = A @ B.T'
 !operand = !ts.tensor_map<?x?xbf16, box = 128x64, swizzle = 128>
 !result = !ts.tensor_map<?x?xf32, box = 32x32, swizzle = 128>
 !tile = memref<128x64xbf16, #ts.smem<128>>
