@@ -84,6 +84,18 @@ uint64_t literal(Decode &d, const ptx::Operand &operand, ptx::Type type) {
 void broadcast(Src &src, uint64_t value) { src.constant.fill(value); }
 } // namespace
 
+std::optional<size_t> functionNumber(const ptx::Module &module, std::string_view name) {
+  std::optional<size_t> declaration;
+  for (size_t i = 0; i < module.functions.size(); ++i) {
+    if (module.functions[i].name != name)
+      continue;
+    if (!module.functions[i].isDeclaration)
+      return i;
+    declaration = i;
+  }
+  return declaration;
+}
+
 bool Decode::take(std::string_view modifier) {
   if (peek() != modifier || !more())
     return false;
@@ -207,11 +219,10 @@ Src Decode::src(const ptx::Operand &operand, ptx::Type type) {
       broadcast(src, program.variableAddress[size_t(operand.variable)] + offset);
       return src;
     }
-    for (size_t i = 0; i < program.module.functions.size(); ++i)
-      if (program.module.functions[i].name == operand.name) {
-        broadcast(src, functionWindow + 16 * i);
-        return src;
-      }
+    if (std::optional<size_t> i = functionNumber(program.module, operand.name)) {
+      broadcast(src, functionWindow + 16 * *i);
+      return src;
+    }
     refuse("'%s' is not the name of a variable, parameter or function", operand.name.c_str());
   }
   default:

@@ -65,6 +65,9 @@ private:
   size_t next = 0;
 };
 
+/// Number of the function of that name in the module; its definition where it is declared as well.
+std::optional<size_t> functionNumber(const ptx::Module &module, std::string_view name);
+
 using Decoder = std::unique_ptr<Op> (*)(Decode &);
 
 class DecoderTable {

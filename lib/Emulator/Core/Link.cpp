@@ -73,10 +73,8 @@ private:
     for (size_t i = 0; i < variables.size(); ++i)
       if (variables[i].name == symbol)
         return program->variableAddress[i];
-    const auto &functions = program->module.functions;
-    for (size_t i = 0; i < functions.size(); ++i)
-      if (functions[i].name == symbol)
-        return functionWindow + 16 * i;
+    if (std::optional<size_t> i = functionNumber(program->module, symbol))
+      return functionWindow + 16 * *i;
     return std::nullopt;
   }
 
