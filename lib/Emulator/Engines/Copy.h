@@ -106,6 +106,9 @@ bool reduceAllowed(Reduction op, ReduceType type, bool toShared);
 /// `to` = `to` op `from` for `count` elements.
 void reduce(Reduction op, ReduceType type, uint8_t *to, const uint8_t *from, size_t count);
 
+inline constexpr const char *im2colNote = "im2col tensor maps are not executed";
+std::unique_ptr<Op> decodeTensorCopy(Decode &d);
+
 void registerCpAsync(DecoderTable &table);
 void registerBulkCopies(DecoderTable &table);
 void registerTensorCopies(DecoderTable &table);

@@ -10,21 +10,22 @@ class TensorLoad final : public LoadOp {
 public:
   TensorLoad(SharedPlace to, SharedPlace barrier, std::shared_ptr<const TensorTile> tile,
              uint32_t site)
-      : LoadOp(to, barrier, tile->sharedBytes() / 16, tile->chunkTx(), site), tile(tile) {}
+      : LoadOp(to, barrier, tile->sharedBytes() / 16, tile->chunkTx(), site),
+        tile(std::move(tile)) {}
 
   void move(uint32_t begin, uint32_t end) override {
     uint8_t row[TensorTile::maxRowBytes];
     uint32_t bytes = tile->rowBytes(), perRow = bytes / 16;
     for (uint32_t r = begin / perRow; r * perRow < end; ++r) {
       uint32_t from = std::max(begin, r * perRow) - r * perRow;
-      uint32_t to_ = std::min(end, (r + 1) * perRow) - r * perRow;
+      uint32_t last = std::min(end, (r + 1) * perRow) - r * perRow;
       tile->load(r, row);
       if (tile->plain()) {
         memcpy(to.bytes + size_t(r) * bytes + size_t(from) * 16, row + size_t(from) * 16,
-               size_t(to_ - from) * 16);
+               size_t(last - from) * 16);
         continue;
       }
-      for (uint32_t c = from; c < to_; ++c) {
+      for (uint32_t c = from; c < last; ++c) {
         uint32_t at = tile->swizzled(to.offset, r * bytes + c * 16);
         uint8_t *chunk = to.cta->shared.data() + (at & ~15u);
         bool flip = at & 8;
@@ -42,7 +43,9 @@ class TensorStore final : public StoreOp {
 public:
   TensorStore(SharedPlace from, std::shared_ptr<const TensorTile> tile,
               std::optional<std::pair<Reduction, ReduceType>> reducing, GlobalMemory &global)
-      : StoreOp(from, tile->sharedBytes()), tile(tile), reducing(reducing), global(global) {}
+
+      : StoreOp(from, tile->sharedBytes()), tile(std::move(tile)), reducing(reducing),
+        global(global) {}
 
   void read(uint32_t begin, uint32_t end) override {
     for (uint32_t at = begin; at < end; at += 16)
@@ -129,12 +132,12 @@ struct TensorCopy {
     auto tile = std::make_shared<const TensorTile>(x.machine, read, at, fourRows ? at + 1 : nullptr,
                                                    way == Way::Store, what);
     if (way == Way::Load)
-      load(x, lane, std::move(tile));
+      load(x, lane, tile);
     else if (way == Way::Store)
       store(x, lane, read, std::move(tile));
   }
 
-  void load(Exec &x, unsigned lane, std::shared_ptr<const TensorTile> tile) const {
+  void load(Exec &x, unsigned lane, const std::shared_ptr<const TensorTile> &tile) const {
     uint32_t bytes = tile->sharedBytes();
     SharedPlace place = resolveShared(x, toSpace, shared.lane(x, lane), bytes, 128, what);
     SharedPlace signal = resolveShared(x, toSpace, barrier.lane(x, lane), 8, 8, what);
@@ -177,9 +180,9 @@ struct TensorCopy {
   }
 };
 
-constexpr const char *im2colNote = "im2col tensor maps are not executed";
+} // namespace
 
-std::unique_ptr<Op> decodeTensor(Decode &d) {
+std::unique_ptr<Op> decodeTensorCopy(Decode &d) {
   TensorCopy op;
   bool reduces = d.inst.parts[1] == "reduce";
   bool prefetches = d.inst.parts[3] == "prefetch";
@@ -258,98 +261,6 @@ std::unique_ptr<Op> decodeTensor(Decode &d) {
   if (op.multicast)
     op.mask = d.src(3, ptx::Type::B16);
   return makeOp(op);
-}
-} // namespace
-
-void registerTensorCopies(DecoderTable &table) {
-#define TS_LOADS(DIM, COORDINATES)                                                                 \
-  {"cp.async.bulk.tensor." DIM                                                                     \
-   ".shared::cta.global[.tile].mbarrier::complete_tx::bytes[.{cta_group::1|cta_group::2}]",        \
-   "[%r1], [%rd1, {" COORDINATES "}], [%r7]"},                                                     \
-      {"cp.async.bulk.tensor." DIM                                                                 \
-       ".shared::cta.global[.tile].mbarrier::complete_tx::bytes[.{cta_group::1|cta_group::2}].L2:" \
-       ":cache_hint",                                                                              \
-       "[%r1], [%rd1, {" COORDINATES "}], [%r7], %rd2"},                                           \
-      {"cp.async.bulk.tensor." DIM ".shared::cluster.global[.tile].mbarrier::complete_tx::bytes[." \
-       "{cta_group::1|cta_group::2}]",                                                             \
-       "[%r1], [%rd1, {" COORDINATES "}], [%r7]"},                                                 \
-      {"cp.async.bulk.tensor." DIM ".shared::cluster.global[.tile].mbarrier::complete_tx::bytes[." \
-       "{cta_group::1|cta_group::2}].L2::cache_hint",                                              \
-       "[%r1], [%rd1, {" COORDINATES "}], [%r7], %rd2"},                                           \
-      {"cp.async.bulk.tensor." DIM ".shared::cluster.global[.tile].mbarrier::complete_tx::bytes."  \
-       "multicast::cluster[.{cta_group::1|cta_group::2}]",                                         \
-       "[%r1], [%rd1, {" COORDINATES "}], [%r7], %rs1"},                                           \
-      {"cp.async.bulk.tensor." DIM ".shared::cluster.global[.tile].mbarrier::complete_tx::bytes."  \
-       "multicast::cluster[.{cta_group::1|cta_group::2}].L2::cache_hint",                          \
-       "[%r1], [%rd1, {" COORDINATES "}], [%r7], %rs1, %rd2"},                                     \
-      {"cp.async.bulk.tensor." DIM ".global.shared::cta[.tile].bulk_group",                        \
-       "[%rd1, {" COORDINATES "}], [%r7]"},                                                        \
-      {"cp.async.bulk.tensor." DIM ".global.shared::cta[.tile].bulk_group.L2::cache_hint",         \
-       "[%rd1, {" COORDINATES "}], [%r7], %rd2"}
-#define TS_IM2COL(DIM, COORDINATES, OFFSETS)                                                       \
-  {"cp.async.bulk.tensor." DIM                                                                     \
-   ".{shared::cta|shared::cluster}.global.im2col.mbarrier::complete_tx::bytes",                    \
-   "[%r1], [%rd1, {" COORDINATES "}], [%r7], {" OFFSETS "}", im2colNote},                          \
-      {"cp.async.bulk.tensor." DIM ".{shared::cta|shared::cluster}.global.{im2col::w|im2col::w::"  \
-       "128}.mbarrier::complete_tx::bytes",                                                        \
-       "[%r1], [%rd1, {" COORDINATES "}], [%r7], {%rs1, %rs2}", im2colNote},                       \
-      {"cp.async.bulk.tensor." DIM ".global.shared::cta.im2col_no_offs.bulk_group",                \
-       "[%rd1, {" COORDINATES "}], [%r7]", im2colNote}
-  table.add(
-      "cp.async.bulk.tensor", decodeTensor,
-      {TS_LOADS("1d", "%r2"),
-       TS_LOADS("2d", "%r2, %r3"),
-       TS_LOADS("3d", "%r2, %r3, %r4"),
-       TS_LOADS("4d", "%r2, %r3, %r4, %r5"),
-       TS_LOADS("5d", "%r2, %r3, %r4, %r5, %r6"),
-       {"cp.async.bulk.tensor.2d.{shared::cta|shared::cluster}.global.tile::gather4.mbarrier::"
-        "complete_tx::bytes[.{cta_group::1|cta_group::2}]",
-        "[%r1], [%rd1, {%r2, %r3, %r4, %r5, %r6}], [%r7]"},
-       {"cp.async.bulk.tensor.2d.shared::cluster.global.tile::gather4.mbarrier::complete_tx::bytes."
-        "multicast::cluster[.{cta_group::1|cta_group::2}]",
-        "[%r1], [%rd1, {%r2, %r3, %r4, %r5, %r6}], [%r7], %rs1"},
-       {"cp.async.bulk.tensor.2d.global.shared::cta.tile::scatter4.bulk_group",
-        "[%rd1, {%r2, %r3, %r4, %r5, %r6}], [%r7]"},
-       {"cp.async.bulk.tensor.2d.global.shared::cta.tile::scatter4.bulk_group.L2::cache_hint",
-        "[%rd1, {%r2, %r3, %r4, %r5, %r6}], [%r7], %rd2"},
-       TS_IM2COL("3d", "%r2, %r3, %r4", "%rs1"),
-       TS_IM2COL("4d", "%r2, %r3, %r4, %r5", "%rs1, %rs2"),
-       TS_IM2COL("5d", "%r2, %r3, %r4, %r5, %r6", "%rs1, %rs2, %rs3")});
-#undef TS_LOADS
-#undef TS_IM2COL
-#define TS_REDUCTIONS(DIM, COORDINATES)                                                            \
-  {"cp.reduce.async.bulk.tensor." DIM                                                              \
-   ".global.shared::cta.{add|min|max|inc|dec|and|or|xor}[.tile].bulk_group",                       \
-   "[%rd1, {" COORDINATES "}], [%r7]"},                                                            \
-      {"cp.reduce.async.bulk.tensor." DIM                                                          \
-       ".global.shared::cta.{add|min|max|inc|dec|and|or|xor}[.tile].bulk_group.L2::cache_hint",    \
-       "[%rd1, {" COORDINATES "}], [%r7], %rd2"}
-  table.add(
-      "cp.reduce.async.bulk.tensor", decodeTensor,
-      {TS_REDUCTIONS("1d", "%r2"),
-       TS_REDUCTIONS("2d", "%r2, %r3"),
-       TS_REDUCTIONS("3d", "%r2, %r3, %r4"),
-       TS_REDUCTIONS("4d", "%r2, %r3, %r4, %r5"),
-       TS_REDUCTIONS("5d", "%r2, %r3, %r4, %r5, %r6"),
-       {"cp.reduce.async.bulk.tensor.3d.global.shared::cta.{add|min|max|inc|dec|and|or|xor}.im2col_"
-        "no_offs.bulk_group",
-        "[%rd1, {%r2, %r3, %r4}], [%r7]", im2colNote}});
-#undef TS_REDUCTIONS
-  table.add(
-      "cp.async.bulk.prefetch.tensor", decodeTensor,
-      {{"cp.async.bulk.prefetch.tensor.1d.L2.global[.tile]", "[%rd1, {%r2}]"},
-       {"cp.async.bulk.prefetch.tensor.2d.L2.global[.tile]", "[%rd1, {%r2, %r3}]"},
-       {"cp.async.bulk.prefetch.tensor.2d.L2.global[.tile].L2::cache_hint",
-        "[%rd1, {%r2, %r3}], %rd2"},
-       {"cp.async.bulk.prefetch.tensor.3d.L2.global[.tile]", "[%rd1, {%r2, %r3, %r4}]"},
-       {"cp.async.bulk.prefetch.tensor.4d.L2.global[.tile]", "[%rd1, {%r2, %r3, %r4, %r5}]"},
-       {"cp.async.bulk.prefetch.tensor.5d.L2.global[.tile]", "[%rd1, {%r2, %r3, %r4, %r5, %r6}]"},
-       {"cp.async.bulk.prefetch.tensor.2d.L2.global.tile::gather4",
-        "[%rd1, {%r2, %r3, %r4, %r5, %r6}]"},
-       {"cp.async.bulk.prefetch.tensor.3d.L2.global.im2col", "[%rd1, {%r2, %r3, %r4}], {%rs1}",
-        im2colNote},
-       {"cp.async.bulk.prefetch.tensor.3d.L2.global.{im2col::w|im2col::w::128}",
-        "[%rd1, {%r2, %r3, %r4}], {%rs1, %rs2}", im2colNote}});
 }
 
 } // namespace ts::emu
