@@ -34,7 +34,7 @@ public:
     saved = -1;
     if (!file)
       return text;
-    std::rewind(file);
+    std::fseek(file, 0, SEEK_SET);
     char block[4096];
     while (size_t n = std::fread(block, 1, sizeof block, file))
       text.append(block, n);

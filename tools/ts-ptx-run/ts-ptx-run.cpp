@@ -92,8 +92,8 @@ Result<Options> parseOptions(int argc, char **argv) {
       o.run.trace = value;
     else if (name == "--forms")
       o.forms = value;
-    else if (name == "--timeout" && std::atof(value.c_str()) > 0)
-      o.run.timeoutSeconds = std::atof(value.c_str());
+    else if (name == "--timeout" && std::strtod(value.c_str(), nullptr) > 0)
+      o.run.timeoutSeconds = std::strtod(value.c_str(), nullptr);
     else if (name.size() > 1 && name[0] == '-')
       return Error{"bad option '" + std::string(argv[i]) + "'; --help lists them"};
     else
