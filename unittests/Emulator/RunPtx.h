@@ -7,6 +7,8 @@
 
 #include "ts/Emulator/Emulator.h"
 
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <gtest/gtest.h>
 
@@ -73,6 +75,18 @@ inline std::string ptxModule(const Run &run) {
          addresses + run.body + "\nret;\n}\n";
 }
 
+/// For the coverage table: the executed forms, appended to the file that TS_EMULATOR_FORMS names.
+inline void recordForms(const LaunchResult &result) {
+  const char *file = getenv("TS_EMULATOR_FORMS");
+  if (!file || !result.ok())
+    return;
+  if (FILE *out = fopen(file, "a")) {
+    for (const std::string &form : result.forms)
+      fprintf(out, "%s\n", form.c_str());
+    fclose(out);
+  }
+}
+
 inline Ran runPtx(const Run &run) {
   Ran ran;
   Device device;
@@ -104,6 +118,7 @@ inline Ran runPtx(const Run &run) {
     params.push_back(std::move(*encoded));
   }
   ran.result = device.launch(*module, run.options, params);
+  recordForms(ran.result);
   const uint8_t *host = device.host(out, run.outputBytes);
   ran.output.assign(host, host + run.outputBytes);
   return ran;
