@@ -66,9 +66,15 @@ void Tracer::engine(const ChannelKey &channel, const Cluster &cluster, const Cod
                     uint64_t step) {
   std::lock_guard lock(mutex);
   uint64_t process = cluster.ctas.front()->linearId;
-  uint64_t thread = engineTracks + uint64_t(channel.kind) * 64 + channel.issuer % 64;
-  threads.try_emplace(
-      thread, format("%s (%llu)", engineName(channel.kind), (unsigned long long)channel.issuer));
+  uint64_t thread = engineTracks * (1 + uint64_t(channel.kind)) + channel.issuer % engineTracks;
+  auto [name, isNew] = threads.try_emplace(thread);
+  if (isNew) { // issuers are agents: the warps of all CTAs of the cluster, counted through
+    uint64_t warps = std::max<uint64_t>(1, cluster.ctas.front()->warps.size());
+    name->second = format("%s, warp %llu", engineName(channel.kind),
+                          (unsigned long long)(channel.issuer % warps));
+    if (cluster.ctas.size() > 1)
+      name->second += format(" of rank %llu", (unsigned long long)(channel.issuer / warps));
+  }
   add({process, thread, code, step, step + 1, false, engineName(channel.kind)});
 }
 
