@@ -64,6 +64,14 @@ std::string reg(unsigned bytes, unsigned i) {
   return (bytes == 2 ? "%rs" : bytes == 4 ? "%r" : "%rd") + std::to_string(i);
 }
 
+std::vector<std::string> orders() {
+  std::vector<std::string> all;
+  for (const char *order : {"", ".relaxed", ".acquire", ".release", ".acq_rel"})
+    for (const char *scope : {"", ".cta", ".cluster", ".gpu", ".sys"})
+      all.push_back(std::string(order) + scope);
+  return all;
+}
+
 test::Run single(std::string body) {
   test::Run run;
   run.body = ".shared .align 16 .b64 sv[4];\n" + std::move(body);
@@ -72,33 +80,39 @@ test::Run single(std::string body) {
 }
 } // namespace
 
-TEST(Atomic, EveryOperationInEverySpace) {
+TEST(Atomic, EveryOperationInEverySpaceAndOrder) {
   for (const Case &c : cases)
     for (const char *space : {".global", "", ".shared", ".shared::cta", ".shared::cluster"})
       for (bool returns : {true, false}) {
-        std::string operation = c.operation;
+        std::string operation = c.operation, bits = std::to_string(8 * c.bytes);
         bool cas = operation[0] == 'c';
         if (!returns && (cas || operation[0] == 'e'))
           continue;
-        bool shared = space[0] == '.' && space[1] == 's';
-        std::string place = shared ? "[sv+8]" : "[%rd0+8]";
-        std::string mov = "ld.param.b64 %rd9, [out];\n", b = reg(c.bytes, 11),
-                    bits = std::to_string(8 * c.bytes);
+        std::string place = space[0] == '.' && space[1] == 's' ? "[sv+8]" : "[%rd0+8]";
         auto constant = [&](unsigned i, uint64_t value) {
           return "mov.b" + bits + " " + reg(c.bytes, i) + ", " + std::to_string(value) + ";\n";
         };
         std::string body =
-            constant(10, c.old) + constant(11, c.b) + constant(12, c.c) + "st" + space + ".b" +
-            bits + " " + place + ", " + reg(c.bytes, 10) + ";\n" + (returns ? "atom" : "red") +
-            space + "." + operation + " " + (returns ? reg(c.bytes, 13) + ", " : "") + place +
-            ", " + b + (cas ? ", " + reg(c.bytes, 12) : "") + ";\nld" + space + ".b" + bits + " " +
-            reg(c.bytes, 14) + ", " + place + ";\n" + (returns ? "" : constant(13, c.old)) +
-            "st.global.b" + bits + " [%rd0+32], " + reg(c.bytes, 13) + ";\nst.global.b" + bits +
-            " [%rd0+40], " + reg(c.bytes, 14) + ";\n";
+            constant(10, c.old) + constant(11, c.b) + constant(12, c.c) + constant(13, c.old);
+        unsigned at = 32;
+        for (const std::string &order : orders()) {
+          if (!returns && (order.rfind(".a", 0) == 0))
+            continue;
+          body += std::string("st") + space + ".b" + bits + " " + place + ", " + reg(c.bytes, 10) +
+                  ";\n" + (returns ? "atom" : "red") + order + space + "." + operation + " " +
+                  (returns ? reg(c.bytes, 13) + ", " : "") + place + ", " + reg(c.bytes, 11) +
+                  (cas ? ", " + reg(c.bytes, 12) : "") + ";\nld" + space + ".b" + bits + " " +
+                  reg(c.bytes, 14) + ", " + place + ";\nst.global.b" + bits + " [%rd0+" +
+                  std::to_string(at) + "], " + reg(c.bytes, 13) + ";\nst.global.b" + bits +
+                  " [%rd0+" + std::to_string(at + 8) + "], " + reg(c.bytes, 14) + ";\n";
+          at += 16;
+        }
         Ran ran = runPtx(single(body));
         ASSERT_TRUE(ran.ok()) << body << ran.text();
-        EXPECT_EQ(ran.at<uint64_t>(4), c.old) << body;
-        EXPECT_EQ(ran.at<uint64_t>(5), c.fresh) << body;
+        for (unsigned i = 4; i < at / 8; i += 2) {
+          EXPECT_EQ(ran.at<uint64_t>(i), c.old) << body;
+          EXPECT_EQ(ran.at<uint64_t>(i + 1), c.fresh) << body;
+        }
       }
 }
 
@@ -125,23 +139,24 @@ TEST(Atomic, OrdersScopesAndHints) {
 }
 
 TEST(Atomic, Exchange128Bits) {
-  for (const char *space : {".global", ".shared"}) {
-    std::string place = space[1] == 's' ? "[sv]" : "[%rd0+64]", s = space;
-    Ran ran = runPtx(single("mov.b64 %rd2, 5;\nmov.b64 %rd3, 6;\nmov.b64 %rd4, 7;\n"
-                            "mov.b128 %rq1, {%rd2, %rd3};\nmov.b128 %rq2, {%rd3, %rd4};\n"
-                            "mov.b128 %rq3, {%rd4, %rd2};\nst" +
-                            s + ".b128 " + place + ", %rq1;\natom" + s + ".exch.b128 %rq4, " +
-                            place + ", %rq2;\natom" + s + ".cas.b128 %rq5, " + place +
-                            ", %rq1, %rq3;\natom" + s + ".cas.b128 %rq6, " + place +
-                            ", %rq2, %rq3;\nld" + s + ".b128 %rq7, " + place +
-                            ";\nst.global.b128 [%rd0], %rq4;\n"
-                            "st.global.b128 [%rd0+16], %rq5;\nst.global.b128 [%rd0+32], %rq6;\n"
-                            "st.global.b128 [%rd0+48], %rq7;\n"));
-    ASSERT_TRUE(ran.ok()) << ran.text();
-    const uint64_t expected[] = {5, 6, 6, 7, 6, 7, 7, 5};
-    for (unsigned i = 0; i < 8; ++i)
-      EXPECT_EQ(ran.at<uint64_t>(i), expected[i]) << i;
-  }
+  for (const char *space : {".global", "", ".shared", ".shared::cta", ".shared::cluster"})
+    for (const std::string &order : orders()) {
+      std::string place = space[0] && space[1] == 's' ? "[sv]" : "[%rd0+64]", s = space;
+      Ran ran = runPtx(single(
+          "mov.b64 %rd2, 5;\nmov.b64 %rd3, 6;\nmov.b64 %rd4, 7;\n"
+          "mov.b128 %rq1, {%rd2, %rd3};\nmov.b128 %rq2, {%rd3, %rd4};\n"
+          "mov.b128 %rq3, {%rd4, %rd2};\nst" +
+          s + ".b128 " + place + ", %rq1;\natom" + order + s + ".exch.b128 %rq4, " + place +
+          ", %rq2;\natom" + order + s + ".cas.b128 %rq5, " + place + ", %rq1, %rq3;\natom" + order +
+          s + ".cas.b128 %rq6, " + place + ", %rq2, %rq3;\nld" + s + ".b128 %rq7, " + place +
+          ";\nst.global.b128 [%rd0], %rq4;\n"
+          "st.global.b128 [%rd0+16], %rq5;\nst.global.b128 [%rd0+32], %rq6;\n"
+          "st.global.b128 [%rd0+48], %rq7;\n"));
+      ASSERT_TRUE(ran.ok()) << ran.text();
+      const uint64_t expected[] = {5, 6, 6, 7, 6, 7, 7, 5};
+      for (unsigned i = 0; i < 8; ++i)
+        EXPECT_EQ(ran.at<uint64_t>(i), expected[i]) << i;
+    }
 }
 
 TEST(Atomic, Vectors) {
@@ -163,36 +178,62 @@ TEST(Atomic, Vectors) {
             pair(0x4200, 0x3c00)},
            {"min.noftz.v4.f16x2", "%r", 4, 4, pair(0x3c00, 0x4000), pair(0x4000, 0xbc00),
             pair(0x3c00, 0xbc00)},
+           {"min.noftz.v2.f16", "%rs", 2, 2, 0x3c00, 0x4000, 0x3c00},
+           {"max.noftz.v2.f16", "%rs", 2, 2, 0x3c00, 0x4000, 0x4000},
+           {"add.noftz.v4.f16", "%rs", 4, 2, 0x3c00, 0x4000, 0x4200},
+           {"max.noftz.v4.f16", "%rs", 4, 2, 0x3c00, 0x4000, 0x4000},
+           {"add.noftz.v8.f16", "%rs", 8, 2, 0x3c00, 0x4000, 0x4200},
+           {"min.noftz.v8.f16", "%rs", 8, 2, 0x3c00, 0x4000, 0x3c00},
+           {"add.noftz.v2.bf16", "%rs", 2, 2, 0x3f80, 0x4000, 0x4040},
+           {"min.noftz.v2.bf16", "%rs", 2, 2, 0x3f80, 0x4000, 0x3f80},
+           {"add.noftz.v4.bf16", "%rs", 4, 2, 0x3f80, 0x4000, 0x4040},
+           {"max.noftz.v4.bf16", "%rs", 4, 2, 0x3f80, 0x4000, 0x4000},
+           {"min.noftz.v8.bf16", "%rs", 8, 2, 0x3f80, 0x4000, 0x3f80},
+           {"max.noftz.v8.bf16", "%rs", 8, 2, 0x3f80, 0x4000, 0x4000},
+           {"min.noftz.v2.f16x2", "%r", 2, 4, 0x3c004000, 0x40003c00, 0x3c003c00},
+           {"max.noftz.v2.f16x2", "%r", 2, 4, 0x3c004000, 0x40003c00, 0x40004000},
+           {"add.noftz.v4.f16x2", "%r", 4, 4, 0x3c004000, 0x40003c00, 0x42004200},
+           {"max.noftz.v4.f16x2", "%r", 4, 4, 0x3c004000, 0x40003c00, 0x40004000},
+           {"add.noftz.v2.bf16x2", "%r", 2, 4, 0x3f804000, 0x40003f80, 0x40404040},
+           {"min.noftz.v2.bf16x2", "%r", 2, 4, 0x3f804000, 0x40003f80, 0x3f803f80},
+           {"max.noftz.v2.bf16x2", "%r", 2, 4, 0x3f804000, 0x40003f80, 0x40004000},
+           {"add.noftz.v4.bf16x2", "%r", 4, 4, 0x3f804000, 0x40003f80, 0x40404040},
+           {"min.noftz.v4.bf16x2", "%r", 4, 4, 0x3f804000, 0x40003f80, 0x3f803f80},
            {"max.noftz.v4.bf16x2", "%r", 4, 4, pair(0x3f80, 0x4000), pair(0x4000, 0xbf80),
             pair(0x4000, 0x4000)}})
-    for (bool returns : {true, false}) {
-      std::string body, b = "{", d = "{", bits = std::to_string(8 * v.bytes);
-      for (unsigned i = 0; i < v.n; ++i) {
-        std::string r = v.element + std::to_string(10 + i);
-        body += "mov.b" + bits + " " + r + ", " + std::to_string(v.old) + ";\nst.global.b" + bits +
-                " [%rd0+" + std::to_string(32 + i * v.bytes) + "], " + r + ";\nmov.b" + bits + " " +
-                r + ", " + std::to_string(v.b) + ";\n";
-        b += (i ? ", " : "") + r;
-        d += (i ? ", " : "") + (v.element + std::to_string(20 + i));
-      }
-      body += std::string(returns ? "atom" : "red") + ".global." + v.operation + " " +
-              (returns ? d + "}, " : "") + "[%rd0+32], " + b + "};\n";
-      for (unsigned i = 0; returns && i < v.n; ++i)
-        body += "st.global.b" + bits + " [%rd0+" + std::to_string(i * v.bytes) + "], " + v.element +
-                std::to_string(20 + i) + ";\n";
-      Ran ran = runPtx(single(body));
-      ASSERT_TRUE(ran.ok()) << body << ran.text();
-      for (unsigned i = 0; i < v.n; ++i) {
-        auto read = [&](unsigned at) {
-          uint64_t value = 0;
-          memcpy(&value, ran.output.data() + at + i * v.bytes, v.bytes);
-          return value;
-        };
-        EXPECT_EQ(read(32), v.fresh) << body << i;
-        if (returns)
-          EXPECT_EQ(read(0), v.old) << body << i;
-      }
-    }
+    for (bool returns : {true, false})
+      for (const char *space : {".global", ""})
+        for (const std::string &order : orders()) {
+          bool noOrder = order.empty(), isFloat = v.operation[4] == 'v';
+          if ((!isFloat && !noOrder) || (!returns && order.rfind(".a", 0) == 0))
+            continue;
+          std::string body, b = "{", d = "{", bits = std::to_string(8 * v.bytes);
+          for (unsigned i = 0; i < v.n; ++i) {
+            std::string r = v.element + std::to_string(10 + i);
+            body += "mov.b" + bits + " " + r + ", " + std::to_string(v.old) + ";\nst.global.b" +
+                    bits + " [%rd0+" + std::to_string(32 + i * v.bytes) + "], " + r + ";\nmov.b" +
+                    bits + " " + r + ", " + std::to_string(v.b) + ";\n";
+            b += (i ? ", " : "") + r;
+            d += (i ? ", " : "") + (v.element + std::to_string(20 + i));
+          }
+          body += std::string(returns ? "atom" : "red") + order + space + "." + v.operation + " " +
+                  (returns ? d + "}, " : "") + "[%rd0+32], " + b + "};\n";
+          for (unsigned i = 0; returns && i < v.n; ++i)
+            body += "st.global.b" + bits + " [%rd0+" + std::to_string(i * v.bytes) + "], " +
+                    v.element + std::to_string(20 + i) + ";\n";
+          Ran ran = runPtx(single(body));
+          ASSERT_TRUE(ran.ok()) << body << ran.text();
+          for (unsigned i = 0; i < v.n; ++i) {
+            auto read = [&](unsigned at) {
+              uint64_t value = 0;
+              memcpy(&value, ran.output.data() + at + i * v.bytes, v.bytes);
+              return value;
+            };
+            EXPECT_EQ(read(32), v.fresh) << body << i;
+            if (returns)
+              EXPECT_EQ(read(0), v.old) << body << i;
+          }
+        }
 }
 
 TEST(Atomic, LanesOneAfterTheOther) {

@@ -251,6 +251,7 @@ TEST(Mma, Floats) {
       for (const char *b : {"e4m3", "e5m2"}) {
         checkShape(16, 16, {c, a, b, c});
         checkShape(16, 32, {c, a, b, c});
+        checkShape(16, 32, {c, a, b, c}, "kind::f8f6f4.");
       }
   }
   checkShape(16, 8, {"f32", "bf16", "bf16", "f32"});
