@@ -10,6 +10,7 @@
 #include "mlir/Pass/PassInstrumentation.h"
 #include "mlir/Pass/PassManager.h"
 #include "ts/Conversion/Pipelines.h"
+#include "ts/Dialect/TS/Transforms/Passes.h"
 #include "ts/InitAll.h"
 #include "ts/Support/Checks.h"
 #include "ts/Support/Nesting.h"
@@ -273,6 +274,9 @@ Status Compilation::lower() {
   mlir::ts::TSLowerOptions lowering;
   lowering.verify = "off"; // done
   return runPasses([&](mlir::OpPassManager &passes) {
+    // What was declared is what was verified.
+    if (options.fillBodies)
+      passes.nest<GPUModuleOp>().addPass(mlir::ts::createTSFillBodies());
     if (options.emit == Emit::Lowered)
       mlir::ts::buildTSLowerPipeline(passes, lowering);
     else

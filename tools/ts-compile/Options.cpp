@@ -100,6 +100,10 @@ std::optional<Status> ts_compile::parseOptions(int argc, char **argv, Options &o
                                     clEnumValN(Verify::Warn, "warn", "warn and go on"),
                                     clEnumValN(Verify::Off, "off", "do not check")),
                          cl::init(Verify::Error), cl::cat(category));
+  cl::opt<bool> fillBodies("fill-bodies",
+                           cl::desc("Give work that is only declared bodies that perform its "
+                                    "accesses and check what arrives"),
+                           cl::cat(category));
   cl::opt<bool> noLineInfo("no-line-info", cl::desc("Leave .file and .loc out of the PTX"),
                            cl::cat(category));
   cl::opt<std::string> ptxas("ptxas", cl::desc("The ptxas to run"), cl::value_desc("path"),
@@ -136,6 +140,7 @@ std::optional<Status> ts_compile::parseOptions(int argc, char **argv, Options &o
   options.report = report;
   options.reportFile = reportFile;
   options.verifyOnly = verifyOnly;
+  options.fillBodies = fillBodies;
   options.lineInfo = !noLineInfo;
   options.timing = timing;
   options.listChecks = listChecks;

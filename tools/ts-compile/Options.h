@@ -33,6 +33,7 @@ struct Options {
   Verify verify = Verify::Error;
   ReportForm report = ReportForm::None;
   std::string reportFile = "-";
+  bool fillBodies = false; ///< give declared work bodies before lowering
   bool verifyOnly = false, lineInfo = true, timing = false;
   bool listChecks = false;
   std::string explain; ///< id or name of a check

@@ -83,6 +83,10 @@ FailureOr<Value> WorkBuilder::tmemAddress(Value view) {
     return tmemAddress(source);
   if (auto start = view.getDefiningOp<TmemViewOp>())
     return start.getAddress();
+  // The same columns, seen as other elements.
+  if (auto cast = view.getDefiningOp<UnrealizedConversionCastOp>())
+    if (cast.getInputs().size() == 1 && isTmem(cast.getInputs()[0].getType()))
+      return tmemAddress(cast.getInputs()[0]);
   auto subview = view.getDefiningOp<memref::SubViewOp>();
   if (!subview || subview.getSourceType().getRank() != 2)
     return emitUnsupported()

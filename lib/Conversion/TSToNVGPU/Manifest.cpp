@@ -119,7 +119,8 @@ std::string mlir::ts::manifestOf(KernelOp kernel, int64_t threads) {
       int64_t bytes = element.isIndex() ? 8 : std::max(1u, element.getIntOrFloatBitWidth() / 8);
       args.push_back(json::Object{{"name", name},
                                   {"kind", "buffer"},
-                                  {"element", typeName(element)},
+                                  // A truth value in memory is a byte that is 0 or 1.
+                                  {"element", element.isInteger(1) ? "i8" : typeName(element)},
                                   {"rank", memref.getRank()},
                                   {"access", accessName(uses)},
                                   {"align", std::max(bytes, uses.align)}});

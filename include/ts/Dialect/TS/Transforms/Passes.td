@@ -107,6 +107,25 @@ def TSVerifyProtocol : Pass<"ts-verify-protocol", "::mlir::gpu::GPUModuleOp"> {
                         "what a finding is: error or warn">];
 }
 
+def TSFillBodies : Pass<"ts-fill-bodies", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "give declared work bodies that perform its accesses and check what arrives";
+  let description = [{
+    A schedule whose work is only declared is verified but cannot run. This pass gives every such
+    call a body that performs its declared accesses by its engine. Producers write a word that
+    names the slot (stage and generation), consumers that read by threads compare every word with
+    the one of their slot and note a difference in the kernel's last argument, `fill_report`.
+    The tables `fill_<bytes>` that copies read hold `row + 1` in every byte of row `row`.
+
+    Work that no body can be made for is an error (TS404) that says why; what is not performed as
+    declared, or not compared, is a remark.
+  }];
+  let options = [Option<"remarks", "remarks", "bool", "true",
+                        "say what is not performed as declared, or not compared">];
+  let dependentDialects = ["::mlir::scf::SCFDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::memref::MemRefDialect", "::mlir::vector::VectorDialect",
+                           "::mlir::LLVM::LLVMDialect"];
+}
+
 def TestPrintSchedule : Pass<"test-print-schedule", "::mlir::gpu::GPUModuleOp"> {
   let summary = "print the schedule model of each kernel (for tests)";
 }
