@@ -270,7 +270,7 @@ std::unique_ptr<Op> decodeIntegerDiv(Decode &d) {
 }
 
 void registerInteger(DecoderTable &table) {
-  table.add("add", decodeIntegerAdd,
+  table.add("add", byType<decodeIntegerAdd, decodeFloatAdd>,
             {{"add.{u16|s16}", "%rs1, %rs2, %rs3"},
              {"add.{u32|s32}", "%r1, %r2, %r3"},
              {"add.{u64|s64}", "%rd1, %rd2, %rd3"},
@@ -278,20 +278,20 @@ void registerInteger(DecoderTable &table) {
              {"add.{u16x2|s16x2}", "%r1, %r2, %r3"},
              {"add.cc.{u32|s32}", "%r1, %r2, %r3"},
              {"add.cc.{u64|s64}", "%rd1, %rd2, %rd3"}});
-  table.add("sub", decodeIntegerSub,
+  table.add("sub", byType<decodeIntegerSub, decodeFloatSub>,
             {{"sub.{u16|s16}", "%rs1, %rs2, %rs3"},
              {"sub.{u32|s32}", "%r1, %r2, %r3"},
              {"sub.{u64|s64}", "%rd1, %rd2, %rd3"},
              {"sub.sat.s32", "%r1, %r2, %r3"},
              {"sub.cc.{u32|s32}", "%r1, %r2, %r3"},
              {"sub.cc.{u64|s64}", "%rd1, %rd2, %rd3"}});
-  table.add("mul", decodeIntegerMul,
+  table.add("mul", byType<decodeIntegerMul, decodeFloatMul>,
             {{"mul.{lo|hi}.{u16|s16}", "%rs1, %rs2, %rs3"},
              {"mul.{lo|hi}.{u32|s32}", "%r1, %r2, %r3"},
              {"mul.{lo|hi}.{u64|s64}", "%rd1, %rd2, %rd3"},
              {"mul.wide.{u16|s16}", "%r1, %rs2, %rs3"},
              {"mul.wide.{u32|s32}", "%rd1, %r2, %r3"}});
-  table.add("mad", decodeIntegerMad,
+  table.add("mad", byType<decodeIntegerMad, decodeFloatMad>,
             {{"mad.{lo|hi}.{u16|s16}", "%rs1, %rs2, %rs3, %rs4"},
              {"mad.{lo|hi}.{u32|s32}", "%r1, %r2, %r3, %r4"},
              {"mad.{lo|hi}.{u64|s64}", "%rd1, %rd2, %rd3, %rd4"},
@@ -308,7 +308,7 @@ void registerInteger(DecoderTable &table) {
             {{"sad.{u16|s16}", "%rs1, %rs2, %rs3, %rs4"},
              {"sad.{u32|s32}", "%r1, %r2, %r3, %r4"},
              {"sad.{u64|s64}", "%rd1, %rd2, %rd3, %rd4"}});
-  table.add("div", decodeIntegerDiv,
+  table.add("div", byType<decodeIntegerDiv, decodeFloatDiv>,
             {{"div.{u16|s16}", "%rs1, %rs2, %rs3"},
              {"div.{u32|s32}", "%r1, %r2, %r3"},
              {"div.{u64|s64}", "%rd1, %rd2, %rd3"}});
@@ -316,17 +316,17 @@ void registerInteger(DecoderTable &table) {
             {{"rem.{u16|s16}", "%rs1, %rs2, %rs3"},
              {"rem.{u32|s32}", "%r1, %r2, %r3"},
              {"rem.{u64|s64}", "%rd1, %rd2, %rd3"}});
-  table.add("abs", decodeIntegerAbs,
+  table.add("abs", byType<decodeIntegerAbs, decodeFloatAbs>,
             {{"abs.s16", "%rs1, %rs2"}, {"abs.s32", "%r1, %r2"}, {"abs.s64", "%rd1, %rd2"}});
-  table.add("neg", decodeIntegerNeg,
+  table.add("neg", byType<decodeIntegerNeg, decodeFloatNeg>,
             {{"neg.s16", "%rs1, %rs2"}, {"neg.s32", "%r1, %r2"}, {"neg.s64", "%rd1, %rd2"}});
-  table.add("min", decodeIntegerMin,
+  table.add("min", byType<decodeIntegerMin, decodeFloatMin>,
             {{"min.{u16|s16}", "%rs1, %rs2, %rs3"},
              {"min[.relu].s32", "%r1, %r2, %r3"},
              {"min.{u32|u16x2}", "%r1, %r2, %r3"},
              {"min[.relu].s16x2", "%r1, %r2, %r3"},
              {"min.{u64|s64}", "%rd1, %rd2, %rd3"}});
-  table.add("max", decodeIntegerMax,
+  table.add("max", byType<decodeIntegerMax, decodeFloatMax>,
             {{"max.{u16|s16}", "%rs1, %rs2, %rs3"},
              {"max[.relu].s32", "%r1, %r2, %r3"},
              {"max.{u32|u16x2}", "%r1, %r2, %r3"},

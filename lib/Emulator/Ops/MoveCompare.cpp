@@ -229,7 +229,7 @@ std::unique_ptr<Op> decodeSet(Decode &d) {
   bool pairs = type == Type::F16x2 || type == Type::BF16x2;
   if (pairs != (to == Type::F16x2 || to == Type::BF16x2) || (pairs && to != type) ||
       (isHalf && to == Type::F32) || (m.ftz && to == Type::BF16) ||
-      ((to == Type::U16 || to == Type::S16) && !isHalf))
+      (to == Type::F16 && type == Type::BF16) || ((to == Type::U16 || to == Type::S16) && !isHalf))
     d.refuse("set has no result of type .%s from .%s", ptx::typeName(to), ptx::typeName(type));
   Combined op = combined(d, m, type);
   Dst dst = d.dst(0);
@@ -380,9 +380,9 @@ void registerCompare(DecoderTable &table) {
         "%rs3, %rs1, %rs2, %p1"},
        {"set.{eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan}.{and|or|xor}.bf16.f16",
         "%rs3, %rs1, %rs2, %p1"},
-       {"set.{eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan}.{u16|s16|f16|bf16}.bf16",
+       {"set.{eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan}.{u16|s16|bf16}.bf16",
         "%rs3, %rs1, %rs2"},
-       {"set.{eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan}.{and|or|xor}.{u16|s16|f16|bf16}."
+       {"set.{eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan}.{and|or|xor}.{u16|s16|bf16}."
         "bf16",
         "%rs3, %rs1, %rs2, %p1"},
        {"set.{eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan}[.ftz].f16x2.f16x2",
