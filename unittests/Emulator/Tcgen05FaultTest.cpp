@@ -232,9 +232,10 @@ TEST(Tcgen05Fault, Operands) {
   EXPECT_EQ(wrongFault(changed(c, "add.u32 %r432, %r410, 0", "add.u32 %r432, %r410, 16"),
                        FaultKind::TensorMemory, "column 32 is not allocated"),
             "");
-  EXPECT_EQ(wrongFault(changed(c, "or.b64 %rd20, %rd20, ", "or.b64 %rd20, %rd20, 0x20000000000000; //"),
-                       FaultKind::Descriptor, "bits 53 to 60"),
-            "");
+  EXPECT_EQ(
+      wrongFault(changed(c, "or.b64 %rd20, %rd20, ", "or.b64 %rd20, %rd20, 0x20000000000000; //"),
+                 FaultKind::Descriptor, "bits 53 to 60"),
+      "");
   EXPECT_EQ(
       wrongFault(changed(c, "tcgen05.mma.cta_group::1.kind::f16 [%r432], %rd20, %rd21, %r431,",
                          "tcgen05.mma.cta_group::2.kind::f16 [%r432], %rd20, %rd21, %r431,"),
@@ -243,8 +244,19 @@ TEST(Tcgen05Fault, Operands) {
   EXPECT_EQ(wrongFault(changed(c, "tcgen05.mma.cta_group::1.kind::f16 [%r432], %rd20, %rd21,",
                                "tcgen05.mma.sp.cta_group::1.kind::f16 [%r432], %rd20, %rd21, "
                                "[%r432],"),
-                       FaultKind::Unsupported, "sparse"),
+                       FaultKind::Descriptor, "1 with .sp"),
             "");
+}
+
+TEST(Tcgen05Fault, SparseMetadata) {
+  MmaCase c;
+  c.n = 32;
+  c.sparse = true;
+  TensorKernel kernel = c.kernel();
+  kernel.cell(0, 5, c.columnOfMetadata(0)) = 0; // both of two elements in one place
+  EXPECT_EQ(wrongFault(kernel.run(), FaultKind::Descriptor, "two different positions"), "");
+  c.m = 64;
+  EXPECT_EQ(wrongFault(c.kernel().run(), FaultKind::Unsupported, "layout of its metadata"), "");
 }
 
 TEST(Tcgen05Fault, OrderOfProducts) {

@@ -31,10 +31,31 @@ struct MmaCase {
   uint64_t maskDescriptor = 0;   // of .ws: zero-column mask
   std::vector<bool> zeroColumns; // what it means
   unsigned shift = 0, maxShift = 0;
+  bool sparse = false;
+  unsigned selector = 0; // sparsity selector, of the 16- and 32-bit kinds
 
   bool fourBitKind() const { return kind == "mxf4" || kind == "mxf4nvf4"; }
   unsigned stored(const Operand &o) const { return fourBitKind() ? 4 : o.bits < 8 ? 8 : o.bits; }
-  unsigned instructionK() const { return 256 / stored(a); }
+  unsigned storedK() const { return 256 / stored(a); } // of A, per instruction
+  unsigned instructionK() const { return storedK() * (sparse ? 2 : 1); }
+  /// Sparse A: two of four elements are stored (one of two with tf32); the nibble says which.
+  unsigned groupSize() const { return kind == "tf32" ? 2 : 4; }
+  unsigned nibble(unsigned row, unsigned group) const {
+    unsigned seed = row * 7 + group * 5 + row / 8;
+    if (kind == "tf32")
+      return seed % 2 ? 0xe : 0x4;
+    constexpr unsigned meaningful[] = {0x4, 0x8, 0xc, 0x9, 0xd, 0xe};
+    return meaningful[seed % 6];
+  }
+  /// Element j of a row of sparse A as it takes part.
+  double sparseA(unsigned row, unsigned j) const {
+    unsigned group = j / groupSize(), at = j % groupSize(), bits = nibble(row, group);
+    if (kind == "tf32")
+      return at == (bits == 0xe ? 1u : 0u) ? valueA(row, group) : 0;
+    if (at == (bits & 3))
+      return valueA(row, 2 * group);
+    return at == bits >> 2 ? valueA(row, 2 * group + 1) : 0;
+  }
   unsigned k() const { return steps * instructionK(); }
   unsigned rowsPerCta() const { return m / group; }
 
@@ -53,6 +74,8 @@ struct MmaCase {
   double rowOfA(unsigned row, unsigned j) const {
     unsigned inCta = row % rowsPerCta();
     bool last = inCta + 1 == rowsPerCta();
+    if (sparse)
+      return sparseA(row, j);
     return valueA(ashift && !last ? row + 1 : row, j);
   }
   double product(unsigned row, unsigned column) const {
@@ -104,9 +127,9 @@ struct MmaCase {
              : o.name == "e3m2" ? 4
                                 : 5;
     };
-    uint32_t bits = type(a) << 7 | type(b) << 10 | uint32_t(negateA) << 13 |
-                    uint32_t(negateB) << 14 | uint32_t(!kMajorA) << 15 | uint32_t(!kMajorB) << 16 |
-                    n / 8 << 17;
+    uint32_t bits = selector | uint32_t(sparse) << 2 | type(a) << 7 | type(b) << 10 |
+                    uint32_t(negateA) << 13 | uint32_t(negateB) << 14 | uint32_t(!kMajorA) << 15 |
+                    uint32_t(!kMajorB) << 16 | n / 8 << 17;
     if (vectors)
       return bits | uint32_t(ue8m0) << 23 | m / 128 << 27;
     uint32_t dType = d == "f16" ? 0 : d == "f32" ? 1 : 2;
@@ -133,6 +156,9 @@ struct MmaCase {
   // Columns: D, A, scale factors.
   unsigned columnsOfD() const { return n / copies(); }
   unsigned columnOfA() const { return (columnsOfD() + 31) / 32 * 32; }
+  unsigned columnOfMetadata(unsigned step) const {
+    return columnOfA() + (tmemA ? steps * 8 : 0) + 2 * step;
+  }
   unsigned columnOfScales(unsigned step, bool ofB) const {
     unsigned per = (rowsPerCta() + 31) / 32 + (columnsOfD() + 31) / 32;
     return columnOfA() + (tmemA ? steps * 8 : 0) + step * per +
@@ -151,12 +177,13 @@ private:
       bytes[(bit + i) / 8] = uint8_t((bytes[(bit + i) / 8] & ~(1u << (bit + i) % 8)) |
                                      (code >> i & 1) << (bit + i) % 8);
   }
+  void giveMetadata(TensorKernel &kernel) const;
   TileLayout tile(bool ofB) const {
     TileLayout t;
     t.swizzle = ofB ? swizzleB : swizzleA;
     t.kMajor = ofB ? kMajorB : kMajorA;
     t.rows = ofB ? n / group + (shift + 7) / 8 * 8 : rowsPerCta();
-    t.k = k();
+    t.k = ofB ? k() : steps * storedK();
     t.bits = stored(ofB ? b : a);
     return t;
   }
@@ -176,12 +203,14 @@ inline TensorKernel MmaCase::kernel() const {
   TileLayout tileA = tile(false), tileB = tile(true);
   uint32_t startB = tmemA ? 0 : (tileA.bytes() + 1023) / 1024 * 1024;
   unsigned columns = 32;
-  while (columns < (vectors ? columnOfScales(steps, false) : columnOfScales(0, false)))
+  while (columns < (sparse    ? columnOfMetadata(steps)
+                    : vectors ? columnOfScales(steps, false)
+                              : columnOfScales(0, false)))
     columns *= 2;
   TensorKernel kernel(columns, group, startB + tileB.bytes());
   for (unsigned cta = 0; cta < group; ++cta) {
     for (unsigned j = 0; j < k(); ++j) {
-      for (unsigned row = 0; row < tileA.rows && !tmemA; ++row)
+      for (unsigned row = 0; row < tileA.rows && !tmemA && j < tileA.k; ++row)
         put(kernel.shared[cta], bitOf(tileA, a, row, j),
             a.encode(valueA(cta * tileA.rows + row, j)), a.bits);
       for (unsigned row = 0; row < tileB.rows; ++row)
@@ -190,6 +219,7 @@ inline TensorKernel MmaCase::kernel() const {
     }
   }
   giveTmem(kernel);
+  giveMetadata(kernel);
 
   auto num = [](uint64_t v) { return std::to_string(v); };
   std::string &body = kernel.body;
@@ -200,13 +230,17 @@ inline TensorKernel MmaCase::kernel() const {
       body += "add.u32 %r430, %r410, " + num(columnOfA() + step * 8 + (laneOffset << 16)) + ";\n";
       operandA = "[%r430]";
     } else {
-      body += descriptor(20, tileA.stepStart(j), tcgen05Bits(tileA));
+      body += descriptor(20, tileA.stepStart(step * storedK()), tcgen05Bits(tileA));
     }
     body += descriptor(21, startB + tileB.stepStart(j), tcgen05Bits(tileB));
     body += "mov.u32 %r431, " + num(instructionDescriptor()) + ";\n";
     body += "add.u32 %r432, %r410, " + num(laneOffset << 16) + ";\n";
     body += accumulate || step ? "setp.eq.u32 %p1, 0, 0;\n" : "setp.ne.u32 %p1, 0, 0;\n";
-    std::string extra;
+    std::string extra, metadata;
+    if (sparse) {
+      body += "add.u32 %r435, %r410, " + num(columnOfMetadata(step)) + ";\n";
+      metadata = "[%r435], ";
+    }
     if (vectors) {
       body += "add.u32 %r433, %r410, " + num(columnOfScales(step, false)) + ";\nadd.u32 %r434, " +
               "%r410, " + num(columnOfScales(step, true)) + ";\n";
@@ -220,9 +254,9 @@ inline TensorKernel MmaCase::kernel() const {
       }
       extra += "}, ";
     }
-    body += std::string("tcgen05.mma.") + (ws ? "ws." : "") + kernel.groupName() +
-            ".kind::" + kind + suffix + " [%r432], " + operandA + ", %rd21, %r431, " + extra +
-            "%p1" + (scaleD && step == 0 ? ", " + num(scaleD) : "") +
+    body += std::string("tcgen05.mma.") + (ws ? "ws." : "") + (sparse ? "sp." : "") +
+            kernel.groupName() + ".kind::" + kind + suffix + " [%r432], " + operandA + ", %rd21, " +
+            metadata + "%r431, " + extra + "%p1" + (scaleD && step == 0 ? ", " + num(scaleD) : "") +
             (maskDescriptor ? ", " + num(maskDescriptor) : "") + ";\n";
   }
   return kernel;
@@ -239,7 +273,7 @@ inline void MmaCase::giveTmem(TensorKernel &kernel) const {
   for (unsigned row = 0; row < m && tmemA; ++row)
     for (unsigned copy = 0; copy < copies(); ++copy) {
       Cell at = cellOf(row, copy * columnsOfD());
-      for (unsigned j = 0; j < k(); ++j) {
+      for (unsigned j = 0; j < steps * storedK(); ++j) {
         uint32_t code = a.encode(valueA(row, j));
         if (stored(a) == 8 && a.bits == 4)
           code <<= 2; // in the middle of its byte
@@ -264,6 +298,27 @@ inline void MmaCase::giveTmem(TensorKernel &kernel) const {
           for (unsigned i = 0; i < columnsOfD(); ++i)
             kernel.cell(cta, quarter * 32 + i % 32, columnOfScales(step, true) + i / 32) |=
                 code(scaleOf(firstN + i, j, 2)) << 8 * v;
+        }
+      }
+}
+
+/// As the metadata fragments of CUTLASS have it. 8-bit kinds: a row's 16 nibbles in two columns of
+/// its lane. 16 and 32 bits: lane = row % 8 + 8 * (which half of K) + 16 * (row / 16), and rows 8
+/// to 15 of 16 in the upper half of the word.
+inline void MmaCase::giveMetadata(TensorKernel &kernel) const {
+  unsigned groups = instructionK() / groupSize();
+  for (unsigned step = 0; step < steps && sparse; ++step)
+    for (unsigned row = 0; row < m; ++row)
+      for (unsigned copy = 0; copy < copies(); ++copy) {
+        Cell at = cellOf(row, copy * columnsOfD());
+        for (unsigned g = 0; g < groups; ++g) {
+          uint32_t bits = nibble(row, step * groups + g);
+          unsigned column = columnOfMetadata(step) + selector, base = at.lane / 16 * 16;
+          if (stored(a) == 8)
+            kernel.cell(at.cta, at.lane, column + g / 8) |= bits << g % 8 * 4;
+          else
+            kernel.cell(at.cta, base + row % 8 + g / (groups / 2) * 8, column) |=
+                bits << (g % (groups / 2) * 4 + row / 8 % 2 * 16);
         }
       }
 }

@@ -226,4 +226,37 @@ TEST(Tcgen05Mma, WeightStationary) {
   EXPECT_EQ(c.check(), "");
 }
 
+TEST(Tcgen05Mma, Sparse) {
+  for (const char *kind : {"f16", "tf32", "f8f6f4", "i8"})
+    for (unsigned group : {1u, 2u})
+      for (bool tmemA : {false, true}) {
+        std::string name = kind;
+        const Operand &o = name == "f16" ? bf16 : name == "tf32" ? tf32 : name == "i8" ? s8 : e4m3;
+        MmaCase c = kindCase(kind, o, o);
+        c.sparse = true;
+        c.tmemA = tmemA;
+        c.group = group;
+        c.m = 128 * group;
+        c.steps = 1;
+        EXPECT_EQ(c.check(), "");
+      }
+  for (unsigned m : {32u, 64u, 128u})
+    for (const Operand &o : {f16, e5m2}) {
+      MmaCase c = kindCase(o.bits == 16 ? "f16" : "f8f6f4", o, o);
+      c.ws = c.sparse = true;
+      c.m = m;
+      c.steps = 2;
+      EXPECT_EQ(c.check(), "");
+    }
+  MmaCase c = kindCase("f8f6f4", e3m2, e2m1);
+  c.sparse = true;
+  EXPECT_EQ(c.check(), "");
+  c = f16Case();
+  c.sparse = true;
+  c.selector = 1;
+  c.kMajorA = c.kMajorB = false;
+  c.accumulate = true;
+  EXPECT_EQ(c.check(), "");
+}
+
 } // namespace

@@ -204,7 +204,7 @@ std::unique_ptr<Op> decodeAllocation(Decode &d) {
   d.end();
   if (op.kind == Collective::Kind::Relinquish) {
     d.needOperands(0, 0);
-    return makeOp(std::move(op));
+    return makeOp(op);
   }
   d.needOperands(2, 2);
   if (op.kind == Collective::Kind::Alloc)
@@ -212,7 +212,7 @@ std::unique_ptr<Op> decodeAllocation(Decode &d) {
   else
     op.address = d.src(0, ptx::Type::B32);
   op.columns = d.src(1, ptx::Type::U32);
-  return makeOp(std::move(op));
+  return makeOp(op);
 }
 } // namespace
 

@@ -88,7 +88,7 @@ std::unique_ptr<Op> decodeCommit(Decode &d) {
   op.barrier = d.address(0);
   if (op.multicast)
     op.mask = d.src(1, ptx::Type::B16);
-  return makeOp(std::move(op));
+  return makeOp(op);
 }
 
 std::unique_ptr<Op> decodeFence(Decode &d) {

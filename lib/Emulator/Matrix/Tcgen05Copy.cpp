@@ -164,7 +164,7 @@ std::unique_ptr<Op> decodeCopy(Decode &d) {
   d.needOperands(2, 2);
   op.address = d.address(0);
   op.descriptor = d.src(1, ptx::Type::B64);
-  return makeOp(std::move(op));
+  return makeOp(op);
 }
 
 constexpr unsigned shiftColumns = 8; // 32 bytes
@@ -236,7 +236,7 @@ std::unique_ptr<Op> decodeShift(Decode &d) {
   d.end();
   d.needOperands(1, 1);
   op.address = d.address(0);
-  return makeOp(std::move(op));
+  return makeOp(op);
 }
 } // namespace
 

@@ -34,9 +34,10 @@ template <class F> void forLanes(const MmaWork &work, size_t cta, bool alsoDisab
 }
 
 void tellShared(Checker &checker, const Access &access, const Cta &cta, const SmemLayout &layout,
-                bool kMajor, unsigned rows, const MmaShape &shape, Num format, const char *what) {
+                bool kMajor, unsigned rows, unsigned k, const MmaShape &shape, Num format,
+                const char *what) {
   std::vector<uint32_t> chunks;
-  operandChunks(layout, kMajor, rows, shape.k, storedBits(format, shape.packing), chunks);
+  operandChunks(layout, kMajor, rows, k, storedBits(format, shape.packing), chunks);
   checkChunks(cta.shared, chunks, what);
   // Of a padded chunk only the elements are read.
   unsigned bytes = shape.packing == Packing::Padded16 ? 2 * numBits(format) : operandChunkBytes;
@@ -63,6 +64,8 @@ void checkOperands(const MmaWork &work) {
   if (!work.form.aInTmem)
     checkLayout(work, work.aLayout, shape.transposeA, "A");
   checkLayout(work, work.bLayout, shape.transposeB, "B");
+  if (work.form.sparse)
+    checkSparse(work);
   if (work.form.aInTmem && work.a.lane != work.d.lane)
     fault(FaultKind::TensorMemory,
           "A of tcgen05.mma begins in lane %u of tensor memory and D in lane %u; expected the same "
@@ -72,6 +75,9 @@ void checkOperands(const MmaWork &work) {
     checkColumns(*cta, work.d.column, work.path.width, group, "D of tcgen05.mma");
     if (work.form.aInTmem)
       checkColumns(*cta, work.a.column, tmemColumnsOfA, group, "A of tcgen05.mma");
+    if (work.form.sparse)
+      checkColumns(*cta, work.metadata.column + shape.selector, metadataColumns(work), group,
+                   "the metadata of tcgen05.mma.sp");
     if (!isBlockScaled(work.form.kind))
       continue;
     if (work.scaleA.lane || work.scaleB.lane)
@@ -104,13 +110,18 @@ void tellFootprint(Exec &x, const MmaWork &work, const Pipeline &pipeline) {
   for (size_t c = 0; c < work.ctas.size(); ++c) {
     const Cta &cta = *work.ctas[c];
     if (!work.form.aInTmem)
-      tellShared(checker, shared, cta, work.aLayout, !shape.transposeA, work.path.rows, shape,
-                 shape.a, "matrix A of tcgen05.mma");
-    tellShared(checker, shared, cta, work.bLayout, !shape.transposeB, work.rowsOfB(), shape,
-               shape.b, "matrix B of tcgen05.mma");
+      tellShared(checker, shared, cta, work.aLayout, !shape.transposeA, work.path.rows,
+                 shape.storedK, shape, shape.a, "matrix A of tcgen05.mma");
+    tellShared(checker, shared, cta, work.bLayout, !shape.transposeB, work.rowsOfB(), shape.k,
+               shape, shape.b, "matrix B of tcgen05.mma");
     if (work.form.aInTmem)
       forLanes(work, c, true, [&](unsigned lane, unsigned lanes) {
         checker.tmem(tensor, {cta.rank, lane, lanes, work.a.column, tmemColumnsOfA});
+      });
+    if (work.form.sparse)
+      forLanes(work, c, true, [&](unsigned lane, unsigned lanes) {
+        checker.tmem(tensor, {cta.rank, lane, lanes, work.metadata.column + shape.selector,
+                              metadataColumns(work)});
       });
     if (isBlockScaled(work.form.kind)) {
       tellScales(checker, tensor, cta, work.scaleA, work.path.rows);

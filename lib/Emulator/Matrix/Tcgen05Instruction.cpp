@@ -98,8 +98,10 @@ void checkSize(const Bits &bits, const MmaShape &shape) {
   const MmaForm &form = bits.form;
   unsigned m = shape.m, n = shape.n;
   if (form.weightStationary) {
-    if ((m != 32 && m != 64 && m != 128) || (n != 64 && n != 128 && n != 256))
-      wrongSize(bits, shape, "M of 32, 64 or 128 and N of 64, 128 or 256");
+    if ((m != 32 && m != 64 && m != 128) || (n != 64 && n != 128 && (n != 256 || form.sparse)))
+      wrongSize(bits, shape,
+                form.sparse ? "M of 32, 64 or 128 and N of 64 or 128"
+                            : "M of 32, 64 or 128 and N of 64, 128 or 256");
     return;
   }
   if (form.group == 1) {
@@ -161,7 +163,10 @@ const char *mmaKindName(MmaKind kind) {
 MmaShape decodeInstruction(const MmaForm &form, uint32_t descriptor) {
   Bits bits{form, descriptor};
   MmaShape shape;
-  bits.zero(2, 1, "sparsity, of an instruction without .sp");
+  if (!form.sparse)
+    bits.zero(2, 1, "sparsity, of an instruction without .sp");
+  else if (!bits.field(2, 1))
+    bits.wrong(2, 1, "sparsity", "1 with .sp");
   shape.a = operandType(bits, 7, "type of A");
   shape.b = operandType(bits, 10, "type of B");
   shape.negateA = bits.field(13, 1);
@@ -173,7 +178,11 @@ MmaShape decodeInstruction(const MmaForm &form, uint32_t descriptor) {
     shape.m = bits.field(27, 2) * 128;
     scaleFields(bits, shape);
   } else {
-    bits.zero(0, 2, "sparsity selector, of an instruction without .sp");
+    if (!form.sparse)
+      bits.zero(0, 2, "sparsity selector, of an instruction without .sp");
+    else if (form.kind == MmaKind::I8 || form.kind == MmaKind::F8F6F4)
+      bits.zero(0, 2, "sparsity selector");
+    shape.selector = bits.field(0, 2);
     if (form.kind != MmaKind::I8)
       bits.zero(3, 1, "saturation, which is for kind::i8");
     shape.saturate = bits.field(3, 1);
@@ -199,7 +208,8 @@ MmaShape decodeInstruction(const MmaForm &form, uint32_t descriptor) {
     shape.packing = Packing::Dense;
   // 32 bytes of a row of dense elements; 4- and 6-bit elements of the mixed kinds count as bytes.
   unsigned stored = fourBits ? 4 : std::max(8u, numBits(shape.a));
-  shape.k = 256 / stored;
+  shape.storedK = 256 / stored;
+  shape.k = shape.storedK * (form.sparse ? 2 : 1);
   checkSize(bits, shape);
   return shape;
 }

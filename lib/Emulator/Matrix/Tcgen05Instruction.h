@@ -23,6 +23,7 @@ struct MmaForm {
   bool weightStationary = false; // .ws
   bool aInTmem = false;
   bool ashift = false;
+  bool sparse = false;       // .sp
   unsigned scaleVectors = 0; // scale factors per row and instruction; 0 without .block_scale
 };
 
@@ -30,6 +31,7 @@ struct MmaForm {
 /// CTAs.
 struct MmaShape {
   unsigned m = 0, n = 0, k = 0;
+  unsigned storedK = 0; // elements of a row of A in memory: half of K with .sp
   Num a = Num::F16, b = Num::F16, d = Num::F32, scale = Num::UE8M0;
   Packing packing = Packing::Dense; // of 4- and 6-bit elements in shared memory
   bool negateA = false, negateB = false;
@@ -37,6 +39,7 @@ struct MmaShape {
   bool saturate = false;
   unsigned scaleIdA = 0, scaleIdB = 0;
   unsigned maxShift = 0; // columns
+  unsigned selector = 0; // of .sp: which column of the metadata
 };
 /// Descriptor fault for what the kind does not have.
 MmaShape decodeInstruction(const MmaForm &form, uint32_t descriptor);

@@ -1,13 +1,13 @@
 // tcgen05.mma and its .ws form: modifiers and operands. Every active lane issues an operation of
-// its own, as on hardware. The .sp forms are listed and refused. Source: PTX ISA, "tcgen05.mma",
-// "tcgen05.mma.ws". SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// its own, as on hardware. Of the .sp forms the block-scaled and the shifted ones are listed
+// and refused. Source: PTX ISA, "tcgen05.mma" and its .sp, .ws and .ws.sp. SPDX-License-Identifier:
+// Apache-2.0 WITH LLVM-exception
 #include "Tcgen05Multiply.h"
 
 namespace ts::emu::tcgen05 {
 namespace {
 
-constexpr const char *sparseNote =
-    "sparse matrices (tcgen05.mma.sp) are not executed; use the dense form";
+constexpr const char *sparseNote = "tcgen05.mma.sp with .block_scale or .ashift is not executed";
 
 class MultiplyOp final : public AsyncOp {
 public:
@@ -20,7 +20,7 @@ private:
 
 struct Mma {
   MmaForm form;
-  AddressOperand d, aAddress, scaleA, scaleB;
+  AddressOperand d, aAddress, scaleA, scaleB, metadata;
   Src aDescriptor, bDescriptor, instruction, enableD, columnMask;
   std::vector<Src> disabled;
   unsigned scaleD = 0;
@@ -52,6 +52,8 @@ struct Mma {
       work.scaleA = tmemAddress(scaleA.lane(x, lane) & 0x3fffffff);
       work.scaleB = tmemAddress(scaleB.lane(x, lane) & 0x3fffffff);
     }
+    if (form.sparse)
+      work.metadata = tmemAddress(metadata.lane(x, lane));
     work.accumulate = accumulate;
     work.scaleD = scaleD;
     for (size_t i = 0; i < disabled.size(); ++i)
@@ -128,12 +130,15 @@ void takeCollector(Decode &d, const MmaForm &form) {
 std::unique_ptr<Op> decodeMma(Decode &d) {
   Mma op;
   op.form.weightStationary = d.take("ws");
+  op.form.sparse = d.take("sp");
   op.form.group = takeGroup(d);
   if (op.form.weightStationary && op.form.group != 1)
     d.refuse("tcgen05.mma.ws exists with .cta_group::1 only");
   op.form.kind = takeKind(d, op.form.weightStationary);
   takeScaleVectors(d, op.form);
   op.form.ashift = !op.form.weightStationary && !isBlockScaled(op.form.kind) && d.take("ashift");
+  if (op.form.sparse && (op.form.ashift || isBlockScaled(op.form.kind)))
+    d.refuse("%s", sparseNote);
   takeCollector(d, op.form);
   d.end();
 
@@ -147,6 +152,8 @@ std::unique_ptr<Op> decodeMma(Decode &d) {
   if (op.form.ashift && !op.form.aInTmem)
     d.refuse(".ashift needs matrix A in tensor memory");
   op.bDescriptor = d.src(next++, ptx::Type::B64);
+  if (op.form.sparse)
+    op.metadata = d.address(next++);
   op.instruction = d.src(next++, ptx::Type::B32);
   if (isBlockScaled(op.form.kind)) {
     op.scaleA = d.address(next++);
@@ -172,8 +179,6 @@ std::unique_ptr<Op> decodeMma(Decode &d) {
   d.needOperands(next, next);
   return makeOp(std::move(op));
 }
-
-std::unique_ptr<Op> refuseSparse(Decode &d) { d.refuse("%s", sparseNote); }
 } // namespace
 
 #define TS_GROUP "{cta_group::1|cta_group::2}"
@@ -220,12 +225,22 @@ void registerMma(DecoderTable &table) {
           {"tcgen05.mma.ws.cta_group::1." TS_PLAIN TS_COLLECTOR_B, "[%r1], %rd1, %rd2, %r2, %p1"},
           {"tcgen05.mma.ws.cta_group::1." TS_PLAIN TS_COLLECTOR_B, "[%r1], [%r3], %rd2, %r2, %p1"},
           {"tcgen05.mma.ws.cta_group::1." TS_PLAIN, "[%r1], %rd1, %rd2, %r2, %p1, %rd3"},
-      });
-  table.add(
-      "tcgen05.mma.sp", refuseSparse,
-      {
+          // Sparse A.
           {"tcgen05.mma.sp." TS_GROUP "." TS_PLAIN TS_COLLECTOR,
-           "[%r1], %rd1, %rd2, [%r3], %r2, %p1", sparseNote},
+           "[%r1], %rd1, %rd2, [%r3], %r2, %p1"},
+          {"tcgen05.mma.sp." TS_GROUP "." TS_PLAIN TS_COLLECTOR,
+           "[%r1], [%r4], %rd2, [%r3], %r2, %p1"},
+          {"tcgen05.mma.sp.cta_group::1." TS_PLAIN TS_COLLECTOR,
+           "[%r1], %rd1, %rd2, [%r3], %r2, {%r4, %r5, %r6, %r7}, %p1"},
+          {"tcgen05.mma.sp.cta_group::2." TS_PLAIN TS_COLLECTOR,
+           "[%r1], %rd1, %rd2, [%r3], %r2, {%r4, %r5, %r6, %r7, %r8, %r9, %r10, %r11}, %p1"},
+          {"tcgen05.mma.sp." TS_GROUP ".{kind::f16|kind::tf32}" TS_COLLECTOR,
+           "[%r1], %rd1, %rd2, [%r3], %r2, %p1, 3"},
+          {"tcgen05.mma.ws.sp.cta_group::1." TS_PLAIN TS_COLLECTOR_B,
+           "[%r1], %rd1, %rd2, [%r3], %r2, %p1"},
+          {"tcgen05.mma.ws.sp.cta_group::1." TS_PLAIN TS_COLLECTOR_B,
+           "[%r1], [%r4], %rd2, [%r3], %r2, %p1"},
+          {"tcgen05.mma.ws.sp.cta_group::1." TS_PLAIN, "[%r1], %rd1, %rd2, [%r3], %r2, %p1, %rd3"},
           {"tcgen05.mma.sp." TS_GROUP "." TS_PLAIN ".ashift" TS_SHIFTED,
            "[%r1], [%r4], %rd2, [%r3], %r2, %p1", sparseNote},
           {"tcgen05.mma.sp." TS_GROUP
@@ -238,9 +253,6 @@ void registerMma(DecoderTable &table) {
            ".kind::mxf4nvf4.block_scale.{scale_vec::2X|scale_vec::4X|block16|block32}" TS_COLLECTOR,
            "[%r1], %rd1, %rd2, [%r3], %r2, [%r5], [%r6], %p1", sparseNote},
       });
-  table.add("tcgen05.mma.ws.sp", refuseSparse,
-            {{"tcgen05.mma.ws.sp.cta_group::1." TS_PLAIN TS_COLLECTOR_B,
-              "[%r1], %rd1, %rd2, [%r3], %r2, %p1", sparseNote}});
 }
 
 #undef TS_GROUP

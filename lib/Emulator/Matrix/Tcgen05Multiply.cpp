@@ -34,28 +34,31 @@ void rowFromTmem(const MmaWork &work, Tmem &tmem, unsigned lane, float *out) {
   const auto *bytes = reinterpret_cast<const uint8_t *>(&tmem.cell(lane, work.a.column));
   unsigned bits = numBits(work.shape.a);
   if (work.shape.packing == Packing::Dense || bits == 8) {
-    decodeElements(work.shape.a, bytes, work.shape.k, out);
+    decodeElements(work.shape.a, bytes, work.shape.storedK, out);
     return;
   }
-  for (unsigned j = 0; j < work.shape.k; ++j)
+  for (unsigned j = 0; j < work.shape.storedK; ++j)
     out[j] = toFloat(work.shape.a, bits == 6 ? bytes[j] & 0x3f : bytes[j] >> 2 & 0xf);
 }
 
 /// Rows of A for the lanes of a group.
 void gatherA(const MmaWork &work, Cta &cta, const LaneGroup &group,
              const std::vector<float> &fromShared, std::vector<float> &out) {
-  unsigned k = work.shape.k;
+  unsigned k = work.shape.k, storedK = work.shape.storedK;
   out.resize(group.lanes.size() * k);
+  std::array<float, 32> stored;
   for (size_t i = 0; i < group.lanes.size(); ++i) {
     unsigned lane = group.lanes[i];
-    float *to = out.data() + i * k;
+    float *to = work.form.sparse ? stored.data() : out.data() + i * k;
     if (work.form.aInTmem) {
       // .ashift: every row takes the one below it, the last its own.
       bool shifted = work.form.ashift && lane + 1 < Tmem::lanes && work.path.row[lane + 1] > 0;
       rowFromTmem(work, cta.tmem, shifted ? lane + 1 : lane, to);
     } else {
-      std::copy_n(fromShared.data() + size_t(work.path.row[lane]) * k, k, to);
+      std::copy_n(fromShared.data() + size_t(work.path.row[lane]) * storedK, storedK, to);
     }
+    if (work.form.sparse)
+      expandRow(work, cta.tmem, lane, to, out.data() + i * k);
   }
 }
 
@@ -166,8 +169,8 @@ void perform(const MmaWork &work) {
   for (size_t c = 0; c < work.ctas.size(); ++c) {
     Cta &cta = *work.ctas[c];
     if (!work.form.aInTmem)
-      loadOperand(cta.shared, work.aLayout, !shape.transposeA, work.path.rows, shape.k, shape.a,
-                  shape.packing, "matrix A of tcgen05.mma", aShared);
+      loadOperand(cta.shared, work.aLayout, !shape.transposeA, work.path.rows, shape.storedK,
+                  shape.a, shape.packing, "matrix A of tcgen05.mma", aShared);
     // All sums first: D may lie where A or a scale factor does.
     sums.resize(size_t(Tmem::lanes) * work.path.width);
     size_t at = 0;

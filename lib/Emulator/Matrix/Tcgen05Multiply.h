@@ -19,6 +19,7 @@ struct MmaWork {
   TmemAddress a; // with form.aInTmem
   TmemAddress d;
   TmemAddress scaleA, scaleB;
+  TmemAddress metadata; // of .sp
   bool accumulate = false;
   unsigned scaleD = 0;                // D enters as D * 2^-scaleD
   std::array<uint32_t, 8> disabled{}; // lanes whose D stays as it is, 4 words per CTA
@@ -34,6 +35,13 @@ struct MmaWork {
 };
 
 inline constexpr unsigned tmemColumnsOfA = 8; // 32 bytes of a row, whatever the kind
+
+/// Sparse A (.sp): which of 4 neighbours along K (of 2 with kind::tf32) the stored elements are, as
+/// nibbles in tensor memory. The layout is known for 128 rows per CTA and for .ws.
+unsigned metadataColumns(const MmaWork &work);
+void checkSparse(const MmaWork &work);
+/// A row of K elements from the stored half, for the row that `lane` has.
+void expandRow(const MmaWork &work, Tmem &tmem, unsigned lane, const float *stored, float *out);
 
 /// The layouts of the descriptors suit the kind; the columns are allocated. Faults.
 void checkOperands(const MmaWork &work);
