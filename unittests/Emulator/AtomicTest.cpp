@@ -131,6 +131,7 @@ TEST(Atomic, OrdersScopesAndHints) {
       }
     }
   body += "atom.global.add.L2::cache_hint.u32 %r1, [%rd0], 1, %rd1;\n"
+          "red.global.add.L2::cache_hint.f32 [%rd0+64], %f1, %rd1;\n"
           "red.global.add.L2::cache_hint.u32 [%rd0], 1, %rd1;\natom.add.u32 _, [%rd0], 1;\n";
   count += 3;
   Ran ran = runPtx(single(body));

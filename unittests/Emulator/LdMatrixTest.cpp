@@ -85,11 +85,14 @@ TEST(LdMatrix, Elements16Bits) {
 
 TEST(LdMatrix, Elements8BitsTransposed) {
   for (unsigned n : {1u, 2u})
-    expectFragments("ldmatrix.sync.aligned.m16n16.x" + std::to_string(n) + ".trans.shared.b8",
-                    2 * n, [](unsigned lane, unsigned r, unsigned b) {
-                      // Row lane / 4 (+ 8 in the second register) of the transposed matrix.
-                      return element(r / 2 * 16 + lane % 4 * 4 + b, lane / 4 + r % 2 * 8);
-                    });
+    for (const std::string space : {".shared", ".shared::cta", ""})
+      expectFragments(
+          "ldmatrix.sync.aligned.m16n16.x" + std::to_string(n) + ".trans" + space + ".b8", 2 * n,
+          [](unsigned lane, unsigned r, unsigned b) {
+            // Row lane / 4 (+ 8 in the second register) of the transposed matrix.
+            return element(r / 2 * 16 + lane % 4 * 4 + b, lane / 4 + r % 2 * 8);
+          },
+          space.empty());
 }
 
 TEST(LdMatrix, Elements6And4BitsAreSpread) {
@@ -101,19 +104,23 @@ TEST(LdMatrix, Elements6And4BitsAreSpread) {
     }
     return uint8_t(value);
   };
-  for (auto [format, bits] : {std::pair{".b8x16.b6x16_p32", 6u}, {".b8x16.b4x16_p64", 4u}}) {
-    for (unsigned n : {1u, 2u, 4u})
-      expectFragments("ldmatrix.sync.aligned.m8n16.x" + std::to_string(n) + ".shared" + format, n,
-                      [&, bits = bits](unsigned lane, unsigned r, unsigned b) {
-                        return small(bits, r * 8 + lane / 4, lane % 4 * 4 + b);
-                      });
-    for (unsigned n : {1u, 2u})
-      expectFragments("ldmatrix.sync.aligned.m16n16.x" + std::to_string(n) + ".trans.shared" +
-                          format,
-                      2 * n, [&, bits = bits](unsigned lane, unsigned r, unsigned b) {
-                        return small(bits, r / 2 * 16 + lane % 4 * 4 + b, lane / 4 + r % 2 * 8);
-                      });
-  }
+  for (auto [format, bits] : {std::pair{".b8x16.b6x16_p32", 6u}, {".b8x16.b4x16_p64", 4u}})
+    for (const std::string space : {".shared", ".shared::cta", ""}) {
+      for (unsigned n : {1u, 2u, 4u})
+        expectFragments(
+            "ldmatrix.sync.aligned.m8n16.x" + std::to_string(n) + space + format, n,
+            [&, bits = bits](unsigned lane, unsigned r, unsigned b) {
+              return small(bits, r * 8 + lane / 4, lane % 4 * 4 + b);
+            },
+            space.empty());
+      for (unsigned n : {1u, 2u})
+        expectFragments(
+            "ldmatrix.sync.aligned.m16n16.x" + std::to_string(n) + ".trans" + space + format, 2 * n,
+            [&, bits = bits](unsigned lane, unsigned r, unsigned b) {
+              return small(bits, r / 2 * 16 + lane % 4 * 4 + b, lane / 4 + r % 2 * 8);
+            },
+            space.empty());
+    }
 }
 
 namespace {

@@ -251,7 +251,8 @@ TEST(LoadStore, AllocaAndTheStack) {
   Ran ran = runPtx("stacksave.u64 %rd5;\nalloca.u64 %rd2, 64;\nalloca.u64 %rd3, 24, 32;\n"
                    "st.local.u32 [%rd2+60], %r0;\nst.local.u32 [%rd3], 9;\n"
                    "ld.local.u32 %r1, [%rd2+60];\nsub.u64 %rd6, %rd3, %rd2;\n"
-                   "stackrestore.u64 %rd5;\nalloca.u64 %rd7, 8;\nsub.u64 %rd7, %rd7, %rd2;\n"
+                   "stackrestore.u64 %rd5;\nstacksave.u32 %r7;\nalloca.u32 %r8, 40;\n"
+                   "stackrestore.u32 %r7;\nalloca.u64 %rd7, 8;\nsub.u64 %rd7, %rd7, %rd2;\n"
                    "mul.wide.u32 %rd4, %r0, 32;\nadd.u64 %rd4, %rd4, %rd0;\n"
                    "st.global.u32 [%rd4], %r1;\nst.global.u64 [%rd4+8], %rd6;\n"
                    "st.global.u64 [%rd4+16], %rd7;");
@@ -447,14 +448,16 @@ TEST(LoadStore, GlobalAsyncForms) {
 }
 
 TEST(LoadStore, BulkInitialisation) {
-  Ran ran = runPtx(oneLane(".shared .align 16 .b64 data[8];\nst.shared.u64 [data+40], -1;\n"
-                           "mov.u32 %r1, data;\nst.bulk.weak.shared::cta [%r1], 40, 0;\n"
-                           "ld.shared.u64 %rd2, [data+32];\nld.shared.u64 %rd3, [data+40];\n"
-                           "st.global.v2.u64 [%rd0], {%rd2, %rd3};\n"
-                           "mov.u64 %rd4, data;\ncvta.shared.u64 %rd5, %rd4;\n"
-                           "mov.u64 %rd6, 64;\nst.bulk [%rd5], %rd6, 0;\n"
-                           "ld.shared.u64 %rd3, [data+40];\nst.global.u64 [%rd0+16], %rd3;\n"
-                           "st.global.u64 [%rd0+24], -1;"));
+  Ran ran =
+      runPtx(oneLane(".shared .align 16 .b64 data[8];\nst.shared.u64 [data+40], -1;\n"
+                     "mov.u32 %r1, data;\nst.bulk.weak.shared::cta [%r1], 40, 0;\n"
+                     "ld.shared.u64 %rd2, [data+32];\nld.shared.u64 %rd3, [data+40];\n"
+                     "st.global.v2.u64 [%rd0], {%rd2, %rd3};\n"
+                     "mov.u64 %rd4, data;\ncvta.shared.u64 %rd5, %rd4;\n"
+                     "mov.u64 %rd6, 64;\nst.bulk [%rd5], %rd6, 0;\nst.bulk.weak [%rd5], %rd6, 0;\n"
+                     "st.bulk.shared::cta [%r1], %rd6, 0;\n"
+                     "ld.shared.u64 %rd3, [data+40];\nst.global.u64 [%rd0+16], %rd3;\n"
+                     "st.global.u64 [%rd0+24], -1;"));
   expectOk(ran, "bulk");
   EXPECT_EQ(ran.at<uint64_t>(0), 0u);
   EXPECT_EQ(ran.at<int64_t>(1), -1);

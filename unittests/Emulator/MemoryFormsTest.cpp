@@ -45,7 +45,7 @@ struct Form {
     size_t open = text.find('['), close = text.find(']');
     bool load = open > 0;
     text = load ? text.substr(0, open) : text.substr(close + 1);
-    if (!load && has("L2::cache_hint"))
+    if (!load && (has("L2::cache_hint") || text.find('[') != std::string::npos))
       text = text.substr(0, text.rfind(','));
     std::vector<std::string> registers;
     for (size_t at = 0; (at = text.find_first_of("%_", at)) != std::string::npos;) {
@@ -58,14 +58,14 @@ struct Form {
   }
 };
 
-std::vector<Form> formsOf(const std::string &instruction) {
+std::vector<Form> formsOf(const std::string &instruction, bool async = false) {
   std::vector<Form> forms;
   std::set<std::string> seen;
   for (const DecoderTable::Form &form : decoderTable().forms()) {
     std::string pattern = form.pattern;
     size_t end = pattern.find_first_of(".[{");
-    if (pattern.substr(0, end) != instruction || form.note || pattern.find(".async") < 4 ||
-        pattern.rfind("st.bulk", 0) == 0)
+    if (pattern.substr(0, end) != instruction || form.note ||
+        (pattern.find(".async") < 4) != async || pattern.rfind("st.bulk", 0) == 0)
       continue;
     std::vector<std::string> all;
     expand("", pattern, all);
@@ -190,4 +190,58 @@ TEST(MemoryForms, FencesAndHints) {
       Ran ran = execute(form.opcode + " " + form.operands + ";\n");
       EXPECT_TRUE(ran.ok()) << form.opcode << ran.text();
     }
+}
+
+namespace {
+uint64_t reduced(const Form &form, uint64_t old, uint64_t b) {
+  if (form.has("add"))
+    return old + b;
+  if (form.has("min"))
+    return std::min(old, b);
+  if (form.has("max"))
+    return std::max(old, b);
+  if (form.has("and"))
+    return old & b;
+  if (form.has("or"))
+    return old | b;
+  if (form.has("xor"))
+    return old ^ b;
+  if (form.has("inc"))
+    return old >= b ? 0 : old + 1;
+  return old == 0 || old > b ? b : old - 1; // dec
+}
+} // namespace
+
+// st.async and red.async: into shared memory with an mbarrier, or into global memory.
+TEST(MemoryForms, AsynchronousStores) {
+  unsigned count = 0;
+  for (const char *instruction : {"st", "red"})
+    for (const Form &form : formsOf(instruction, true)) {
+      bool toShared = form.opcode.find("mbarrier") != std::string::npos;
+      bool reduces = *instruction == 'r';
+      std::vector<std::string> values = form.values();
+      unsigned size = form.elementBytes();
+      std::string all = std::to_string(size * values.size());
+      std::string body = toShared ? "st.shared.v2.u64 [sv], {100, 0};\nmov.u32 %r3, bar;\n"
+                                    "mbarrier.init.shared.b64 [bar], 1;\n"
+                                    "mbarrier.arrive.expect_tx.shared.b64 %rd9, [bar], " +
+                                        all + ";\nmov.u32 %r1, sv;\n"
+                                  : "st.global.u64 [%rd0], 100;\nmov.u64 %rd1, %rd0;\n";
+      for (const std::string &value : values)
+        body += "mov.b" + bits(size) + " " + value + ", 41;\n";
+      body += form.opcode + " " + form.operands + ";\n";
+      if (toShared)
+        body +=
+            "W:\nmbarrier.try_wait.parity.shared.b64 %p2, [bar], 0;\n@!%p2 bra W;\n"
+            "ld.shared.v2.u64 {%rd10, %rd11}, [sv];\nst.global.v2.u64 [%rd0], {%rd10, %rd11};\n";
+      Ran ran = execute(".shared .align 8 .b64 bar;\n" + body);
+      ASSERT_TRUE(ran.ok()) << body << ran.text();
+      for (size_t i = 0; i < values.size(); ++i) {
+        uint64_t value = 0;
+        memcpy(&value, ran.output.data() + i * size, size);
+        EXPECT_EQ(value, reduces ? reduced(form, 100, 41) : 41) << form.opcode;
+      }
+      ++count;
+    }
+  EXPECT_GT(count, 60u);
 }

@@ -188,6 +188,8 @@ TEST(Warp, ReduxOfFloats) {
   expect("min", bits(-20));
   expect("max.NaN", 0x7fffffff);
   expect("min.abs.NaN", 0x7fffffff);
+  expect("max.abs.NaN", 0x7fffffff);
+  expect("min.NaN", 0x7fffffff);
   v.assign(32, 0x80000000);
   v[9] = 0;
   expect("min", 0x80000000);
