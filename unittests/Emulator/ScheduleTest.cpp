@@ -116,3 +116,23 @@ TEST(Schedule, BlockedLanesDoNotHoldTheirSiblings) {
   for (run.options.schedule.seed = 0; run.options.schedule.seed < 50; ++run.options.schedule.seed)
     EXPECT_TRUE(runPtx(run).ok()) << runPtx(run).text();
 }
+
+// Warp 1 polls a word that warp 0 writes: polling is no progress, so the delayed warp 0 moves.
+TEST(Schedule, PollingDoesNotStarveTheVictim) {
+  Snippet run;
+  run.options.block = {64, 1, 1};
+  run.body = ".shared .align 8 .b64 full;\nmov.u32 %r1, full;\nsetp.eq.u32 %p0, %r0, 0;\n"
+             "@%p0 mbarrier.init.shared.b64 [%r1], 1;\nbar.sync 0;\nsetp.ge.u32 %p2, %r0, 32;\n"
+             "@%p2 bra poll;\n@%p0 mbarrier.arrive.shared.b64 %rd2, [%r1];\nbra end;\n"
+             "poll:\nmbarrier.test_wait.parity.shared.b64 %p1, [%r1], 0;\n@!%p1 bra poll;\nend:";
+  run.options.schedule.kind = Schedule::Kind::Adversarial;
+  for (unsigned victim : {0u, 1u}) {
+    run.options.schedule.victim = victim;
+    Ran ran = runPtx(run);
+    EXPECT_TRUE(ran.ok()) << ran.text();
+  }
+  run.options.schedule.kind = Schedule::Kind::Steered;
+  uint32_t poll = lineOf(run, "@!%p1 bra poll"), arrive = lineOf(run, "@%p0 mbarrier.arrive");
+  run.options.schedule.places = {{0, 1, poll + 1}, {0, 0, arrive}};
+  EXPECT_TRUE(runPtx(run).ok()) << runPtx(run).text();
+}

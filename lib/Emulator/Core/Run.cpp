@@ -10,9 +10,11 @@
 
 namespace ts::emu {
 namespace {
-constexpr unsigned fairTurn = 64;   // instructions of a warp before the next actor
-constexpr unsigned randomTurn = 16; // at most, in a random schedule
-constexpr unsigned maxGiveUps = 3;  // rounds in which every try_wait gives up, before it is a hang
+constexpr unsigned fairTurn = 64;       // instructions of a warp before the next actor
+constexpr unsigned randomTurn = 16;     // at most, in a random schedule
+constexpr uint64_t pollPatience = 5000; // idle steps before a held warp moves beside pollers
+constexpr unsigned maxGiveUps = 10'000; // rounds in which every try_wait gives up, before it is a hang:
+                                        // a loop may probe without needing the answer
 
 uint64_t nextRandom(uint64_t &state) {
   state ^= state << 13;
@@ -112,6 +114,8 @@ ClusterRun::Outcome ClusterRun::run(uint64_t quantum) {
 
 // Actors are the warps, then the engine channels in the order of their first use.
 bool ClusterRun::moveFair(size_t except) {
+  if (cluster->steps - cluster->lastChange > pollPatience)
+    except = SIZE_MAX; // the others only poll
   size_t numWarps = warps.size();
   size_t total = numWarps + cluster->engines->numChannels();
   cluster->engines->choices(choices, nullptr);
@@ -172,6 +176,11 @@ bool ClusterRun::held(WarpRef &ref, const Split &split) {
 bool ClusterRun::moveSteered() {
   const std::vector<Schedule::Place> &places = machine.options->schedule.places;
   size_t numWarps = warps.size();
+  // Who is not held only polls: the program cannot follow the list here.
+  if (steeredAt < places.size() && cluster->steps - cluster->lastChange > pollPatience) {
+    ++steeredAt;
+    cluster->lastChange = cluster->steps;
+  }
   cluster->engines->choices(choices, nullptr);
   size_t total = numWarps + choices.size();
   for (int releasing = 0; releasing < 2; ++releasing) {
