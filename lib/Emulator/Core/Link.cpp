@@ -85,7 +85,7 @@ private:
         continue;
       uint8_t *bytes = global.find(program->variableAddress[i], v.size);
       memset(bytes, 0, v.size); // what is not initialised in .global and .const is zero
-      memcpy(bytes, v.init.data(), std::min<uint64_t>(v.init.size(), v.size));
+      std::copy_n(v.init.data(), std::min<uint64_t>(v.init.size(), v.size), bytes);
       for (const ptx::Variable::Relocation &r : v.relocations) {
         std::optional<uint64_t> address = addressOf(r.symbol);
         if (!address)
