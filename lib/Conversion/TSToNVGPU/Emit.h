@@ -74,6 +74,20 @@ public:
     body();
   }
 
+  /// A value of one of two branches; of the first where there is no condition.
+  Value choose(Value condition, Type type, llvm::function_ref<Value()> yes,
+               llvm::function_ref<Value()> no) {
+    if (!condition)
+      return yes();
+    auto op = scf::IfOp::create(b, loc, TypeRange{type}, condition, /*withElseRegion=*/true);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(op.thenBlock());
+    scf::YieldOp::create(b, loc, yes());
+    b.setInsertionPointToStart(op.elseBlock());
+    scf::YieldOp::create(b, loc, no());
+    return op.getResult(0);
+  }
+
   //--- mbarriers
   Value tryWait(Value barrier, Value parity) {
     return NVVM::MBarrierTryWaitOp::create(b, loc, b.getI1Type(), barrier, parity, Value());

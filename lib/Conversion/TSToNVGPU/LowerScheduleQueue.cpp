@@ -63,7 +63,25 @@ LogicalResult TaskLowering::lowerNextTile(NextTileOp op) {
     return NVVM::ClusterLaunchControlQueryCancelOp::create(b, e.loc, type, what, response);
   };
   state[nextValid] = ask(b.getI1Type(), NVVM::ClusterLaunchControlQueryType::IS_CANCELED);
-  Value cta = ask(b.getI32Type(), NVVM::ClusterLaunchControlQueryType::GET_FIRST_CTA_ID_X);
+  // To ask for the place of a cluster that was not cancelled is undefined (PTX ISA 8.8,
+  // clusterlaunchcontrol.query_cancel). Assembly, since LLVM moves its intrinsic out of the branch.
+  auto place = [&]() -> Value {
+    Type half = b.getI64Type();
+    Value bits = LLVM::ConstantOp::create(b, e.loc, b.getIntegerAttr(response.getType(), 64));
+    Value low = LLVM::TruncOp::create(b, e.loc, half, response);
+    Value high = LLVM::TruncOp::create(
+        b, e.loc, half, LLVM::LShrOp::create(b, e.loc, response, bits).getResult());
+    auto dialect = LLVM::AsmDialectAttr::get(b.getContext(), LLVM::AsmDialect::AD_ATT);
+    return LLVM::InlineAsmOp::create(
+               b, e.loc, b.getI32Type(), ValueRange{low, high},
+               "{ .reg .b128 response; mov.b128 response, {$1, $2}; "
+               "clusterlaunchcontrol.query_cancel.get_first_ctaid::x.b32.b128 $0, response; }",
+               "=r,l,l", /*has_side_effects=*/true, /*is_align_stack=*/false,
+               LLVM::TailCallKind::None, dialect, ArrayAttr())
+        .getResult(0);
+  };
+  Value cta =
+      e.choose(state[nextValid], b.getI32Type(), place, [&] { return e.i32(0); });
   int64_t width = kernel.kernel.getClusterSize() > 1 ? kernel.kernel.getCluster()[0] : 1;
   state[nextTile] = width > 1 ? e.divu(cta, e.i32(width)) : cta;
   return lowerStep(*op, queue, proto::Op::Release);

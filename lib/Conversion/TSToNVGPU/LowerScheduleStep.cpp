@@ -400,11 +400,14 @@ LogicalResult TaskLowering::lowerStep(Operation &op, Value resource, proto::Op s
                                                     roleFor(pipeline, step)))
                      : Value();
     if (!action.wait->blocking) {
-      Value hint = e.tryWait(barrier, parity);
-      state[side.hint] = here ? e.bitAnd(hint, here) : hint;
+      // A CTA that does not wait must not probe either: the probe may suspend it for a while.
+      state[side.hint] = e.choose(
+          here, b.getI1Type(), [&] { return e.tryWait(barrier, parity); },
+          [&] { return e.boolean(false); });
     } else {
       // Only the threads that the arrivals speak for wait: another one could fall a lap behind.
-      Value mine = both(e, executes(action.wait->who), here);
+      Value elected = executes(action.wait->who);
+      Value mine = both(e, elected, here);
       Value waits = side.hint >= 0 ? e.negate(state[side.hint]) : Value();
       if (mine)
         waits = waits ? e.bitAnd(mine, waits) : mine;
@@ -412,10 +415,10 @@ LogicalResult TaskLowering::lowerStep(Operation &op, Value resource, proto::Op s
       // The rest of the warp may touch the stage as well.
       bool wholeWarp =
           action.wait->who == proto::Executor::ElectedLanePerWarp || task.getWarpsPerReplica() == 1;
-      if (mine && wholeWarp) {
+      if (elected && wholeWarp) {
         e.syncWarp();
         diverged = false;
-      } else if (mine) {
+      } else if (elected) {
         diverged = true;
       }
     }
@@ -462,8 +465,8 @@ void TaskLowering::drain() {
             ? inCtas(e, proto::waitingCtas(pipeline.spec, kernel.cluster, proto::Op::Acquire,
                                            roleFor(pipeline, proto::Op::Acquire)))
             : Value();
-    Value mine = both(e, executes(acquire.wait->who), here);
-    e.guarded(mine, [&] {
+    Value elected = executes(acquire.wait->who);
+    e.guarded(both(e, elected, here), [&] {
       Value stage = state[side.opening], parity = state[side.opening + 1];
       for (int64_t i = 0; i < stages / stride; ++i) {
         e.wait(barrierAddress(pipeline, proto::Barrier::Empty, stage), parity);
@@ -473,7 +476,7 @@ void TaskLowering::drain() {
         parity = e.bitXor(parity, e.extend(wraps));
       }
     });
-    diverged |= bool(mine);
+    diverged |= bool(elected);
   }
   if (!bulkStores)
     return;

@@ -120,7 +120,9 @@ std::string mlir::ts::manifestOf(KernelOp kernel, int64_t threads) {
       args.push_back(json::Object{{"name", name},
                                   {"kind", "buffer"},
                                   // A truth value in memory is a byte that is 0 or 1.
-                                  {"element", element.isInteger(1) ? "i8" : typeName(element)},
+                                  {"element", element.isInteger(1) ? "i8"
+                                              : element.isIndex()  ? "i64"
+                                                                   : typeName(element)},
                                   {"rank", memref.getRank()},
                                   {"access", accessName(uses)},
                                   {"align", std::max(bytes, uses.align)}});
