@@ -7,8 +7,9 @@
 // does not matter; the sum is added to D in double and rounded once to D's format, to nearest even.
 // A result is therefore equal to the hardware's bit by bit whenever all sums are exactly
 // representable in D's format. Hardware aligns and truncates small addends otherwise; PTX ISA
-// leaves that open. A NaN result is the canonical one. Subnormals are kept.
-// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// leaves that open (what sm_90a does is measured: AlignedSum.h, used by wgmma with f32 results). A
+// NaN result is the canonical one. Subnormals are kept. SPDX-License-Identifier: Apache-2.0 WITH
+// LLVM-exception
 #ifndef TS_EMULATOR_MATRIX_MATRIXCORE_H
 #define TS_EMULATOR_MATRIX_MATRIXCORE_H
 
@@ -56,20 +57,12 @@ void multiply(const int32_t *a, const int32_t *b, unsigned m, unsigned n, unsign
 void multiplyBits(const uint32_t *a, const uint32_t *b, unsigned m, unsigned n, unsigned k,
                   int32_t *sums);
 
-enum class Accumulation : uint8_t {
-  Exact,    // as above
-  Fp8Sm90a, // the fp8 units of sm_90a, which keep fewer bits: see accumulateFp8Sm90a
-};
-/// Where the measured model of fp8 accumulation on sm_90a belongs. Without measurements it is the
-/// exact model, rounded to f32.
-inline double accumulateFp8Sm90a(double d, double sum) { return d + sum; }
-
-inline float accumulateF32(double d, double sum, Accumulation how = Accumulation::Exact) {
-  double value = how == Accumulation::Fp8Sm90a ? accumulateFp8Sm90a(d, sum) : d + sum;
+inline float accumulateF32(double d, double sum) {
+  double value = d + sum;
   return std::isnan(value) ? std::bit_cast<float>(0x7fffffffu) : float(value);
 }
-inline uint16_t accumulateF16(double d, double sum, Accumulation how = Accumulation::Exact) {
-  double value = how == Accumulation::Fp8Sm90a ? accumulateFp8Sm90a(d, sum) : d + sum;
+inline uint16_t accumulateF16(double d, double sum) {
+  double value = d + sum;
   return std::isnan(value) ? uint16_t(0x7fff) : uint16_t(fromDouble(Num::F16, value));
 }
 inline int32_t accumulateS32(int32_t d, int32_t sum, bool saturate) {

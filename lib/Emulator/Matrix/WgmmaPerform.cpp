@@ -3,6 +3,8 @@
 // which sparsity metadata. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "Wgmma.h"
 
+#include "AlignedSum.h"
+
 #include <utility>
 
 namespace ts::emu {
@@ -112,21 +114,22 @@ void performFloat(const WgmmaRecord &record, std::span<const uint8_t> shared) {
       value = -value;
   loadOperand(shared, wgmmaLayout(record.descB), !form.transposeB, form.n, form.k, form.b,
               Packing::Dense, "wgmma operand B", b);
-  sums.resize(size_t(wgmmaRows) * form.n);
-  multiply(a.data(), b.data(), wgmmaRows, form.n, form.k, sums.data());
-  Accumulation how = numBits(form.a) == 8 ? Accumulation::Fp8Sm90a : Accumulation::Exact;
   bool keep = record.accumulate;
   if (form.d == Num::F32) {
+    AlignedSum sum(a.data(), form.a, wgmmaRows, b.data(), form.b, form.n, form.k,
+                   numBits(form.a) == 8 ? AlignedSum::fp8 : AlignedSum::wide);
     forD(record, [&](uint64_t &reg, unsigned, unsigned row, unsigned column) {
-      double d = keep ? double(std::bit_cast<float>(uint32_t(reg))) : 0.0;
-      reg = std::bit_cast<uint32_t>(accumulateF32(d, sums[size_t(row) * form.n + column], how));
+      float d = keep ? std::bit_cast<float>(uint32_t(reg)) : 0;
+      reg = std::bit_cast<uint32_t>(sum(row, column, d));
     });
     return;
   }
+  sums.resize(size_t(wgmmaRows) * form.n);
+  multiply(a.data(), b.data(), wgmmaRows, form.n, form.k, sums.data());
   forD(record, [&](uint64_t &reg, unsigned half, unsigned row, unsigned column) {
     unsigned shift = 16 * half;
     double d = keep ? double(toFloat(Num::F16, reg >> shift & 0xffff)) : 0.0;
-    uint64_t bits = accumulateF16(d, sums[size_t(row) * form.n + column], how);
+    uint64_t bits = accumulateF16(d, sums[size_t(row) * form.n + column]);
     reg = (reg & ~(uint64_t(0xffff) << shift)) | bits << shift;
   });
 }

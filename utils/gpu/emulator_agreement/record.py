@@ -3,10 +3,13 @@
 
   record.py FOLDER [--to test/Emulator/cuda/expected]
 
-Says which recorded outputs changed; the files of cases that are gone are removed.
+Says which recorded outputs changed. FOLDER may hold some cases only; files of cases that no launch file has
+any more are removed.
 """
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import argparse
+import glob
+import json
 import os
 
 ROOT = os.path.dirname(os.path.abspath(__file__)) + "/../../.."
@@ -25,10 +28,17 @@ def main():
     options = parser.parse_args()
     os.makedirs(options.to, exist_ok=True)
     new = sorted(name for name in os.listdir(options.folder) if name.endswith((".bin", ".txt")))
-    for name in sorted(set(os.listdir(options.to)) - set(new)):
-        print("gone:", name)
-        os.remove(os.path.join(options.to, name))
+    cases = set()
+    for path in glob.glob(os.path.join(ROOT, "test/Emulator/cuda/*.json")):
+        with open(path) as file:
+            cases |= {case["name"] for case in json.load(file)["cases"]}
+    for name in sorted(os.listdir(options.to)):
+        if name != "device.txt" and name.split(".")[0] not in cases:
+            print("gone:", name)
+            os.remove(os.path.join(options.to, name))
     for name in new:
+        if name != "device.txt" and name.split(".")[0] not in cases:
+            continue
         data, target = contents(os.path.join(options.folder, name)), os.path.join(options.to, name)
         if len(data) > LARGEST:
             print(f"too large: {name} has {len(data)} bytes, at most {LARGEST} go into the tree")
