@@ -120,10 +120,16 @@ inline constexpr Format formatF16{5, 10}, formatBF16{8, 7}, formatTF32{8, 10}, f
     formatE2M3{2, 3, false}, formatE2M1{2, 1, false};
 
 inline Quad power(int exponent) {
-  Quad value = 1;
-  for (int i = 0; i < std::abs(exponent); ++i)
-    value = exponent > 0 ? value * 2 : value / 2;
-  return value;
+  constexpr int limit = 2200;
+  static const std::vector<Quad> table = [] {
+    std::vector<Quad> powers(2 * limit + 1, 1);
+    for (int i = 1; i <= limit; ++i) {
+      powers[size_t(limit + i)] = powers[size_t(limit + i - 1)] * 2;
+      powers[size_t(limit - i)] = powers[size_t(limit - i + 1)] / 2;
+    }
+    return powers;
+  }();
+  return table.at(size_t(limit + exponent));
 }
 
 struct Decoded {
@@ -153,9 +159,13 @@ inline uint64_t encode(const Format &f, Quad value, Mode mode, bool finite = fal
                        bool negativeZero = false) {
   bool negative = value < 0 || (value == 0 && negativeZero);
   Quad v = value < 0 ? -value : value;
-  int exponent = 1 - f.bias();
-  while (v >= power(exponent + 1) && exponent <= f.bias() + 1)
-    ++exponent;
+  int exponent = 0;
+  std::frexp((long double)v, &exponent);
+  if (v == 0 || v < power(1 - f.bias()))
+    exponent = 1 - f.bias();
+  else
+    exponent -= v < power(exponent - 1) ? 2 : 1;
+  exponent = std::min(exponent, f.bias() + 2);
   Quad q = v / power(exponent - int(f.mantissa));
   auto whole = uint64_t(q > 9e18 ? Quad(9e18) : q);
   Quad rest = q - Quad(whole);

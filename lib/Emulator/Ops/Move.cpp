@@ -12,7 +12,7 @@ using ptx::Type;
 
 bool isMovable(Type type) {
   return type != Type::B8 && type != Type::U8 && type != Type::S8 && type != Type::F16x2 &&
-         type != Type::BF16x2 && type != Type::F32x2;
+         type != Type::BF16x2 && type != Type::F32x2 && type != Type::F16 && type != Type::BF16;
 }
 
 /// A 128-bit value is two slots: the second half is register slot + 1.
