@@ -29,7 +29,7 @@ Status setShape(const std::array<int64_t, 3> &from, std::array<uint32_t, 3> &to,
 Result<LaunchOptions> optionsOf(const LaunchPlan &plan, LaunchOptions options) {
   options.entry = plan.kernel;
   options.pdl = plan.pdl;
-  for (Status status :
+  for (const Status &status :
        {setShape(plan.grid, options.grid, "grid"), setShape(plan.block, options.block, "block"),
         setShape(plan.cluster, options.cluster, "cluster")})
     if (!status)

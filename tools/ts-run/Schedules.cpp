@@ -105,9 +105,9 @@ Result<ScheduleSet> readSteering(const std::string &path) {
     std::string at = "[" + std::to_string(i) + "]: ";
     if (!list[i].is_object())
       return bad(at + "expected {\"cta\": RANK, \"warp\": WARP, \"ptx_line\": LINE}");
-    for (Status status : {readNumber(list[i], "cta", false, place.cta),
-                          readNumber(list[i], "warp", true, place.warp),
-                          readNumber(list[i], "ptx_line", true, place.ptxLine)})
+    for (const Status &status : {readNumber(list[i], "cta", false, place.cta),
+                                 readNumber(list[i], "warp", true, place.warp),
+                                 readNumber(list[i], "ptx_line", true, place.ptxLine)})
       if (!status)
         return bad(at + status.error().message);
     schedule.places.push_back(place);

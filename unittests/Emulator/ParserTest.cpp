@@ -7,7 +7,7 @@
 using namespace ts::ptx;
 
 namespace {
-const std::string header = ".version 8.8\n.target sm_100a, debug\n.address_size 64\n";
+constexpr const char *header = ".version 8.8\n.target sm_100a, debug\n.address_size 64\n";
 
 Module parsed(const std::string &text) {
   ts::Result<Module> module = parse(header + text, "t.ptx");
@@ -190,10 +190,11 @@ TEST(Parser, LimitsHold) {
 // crash.
 TEST(Parser, SurvivesBrokenText) {
   const std::string text =
-      header + ".file 1 \"a\"\n.global .align 8 .u32 a[3] = {1, a+4, 0f3F800000};\n"
-               ".visible .entry k(.param .u64 x)\n.maxntid 1,2,3\n{\n.reg .pred %p<2>;\n"
-               ".reg .b64 %rd<2>;\n.loc 1 2 3\n@!%p1 ld.global.v2.b64 {%rd0, _}, [%rd1+-8];\n"
-               "L: .branchtargets M;\nM: brx.idx %rd0, L;\nret;\n}\n";
+      std::string(header) +
+      ".file 1 \"a\"\n.global .align 8 .u32 a[3] = {1, a+4, 0f3F800000};\n"
+      ".visible .entry k(.param .u64 x)\n.maxntid 1,2,3\n{\n.reg .pred %p<2>;\n"
+      ".reg .b64 %rd<2>;\n.loc 1 2 3\n@!%p1 ld.global.v2.b64 {%rd0, _}, [%rd1+-8];\n"
+      "L: .branchtargets M;\nM: brx.idx %rd0, L;\nret;\n}\n";
   for (size_t i = 0; i < text.size(); ++i) {
     errorOf(text.substr(0, i));
     for (char c : {'\0', ' ', '{', '}', '"', '.', '9', '\xff', '%', ':'}) {

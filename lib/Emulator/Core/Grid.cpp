@@ -75,7 +75,8 @@ public:
     try {
       for (unsigned i = 1; i < threads; ++i)
         workers.emplace_back([this] { guardedWork(); });
-    } catch (const std::system_error &) { // the machine has no more threads: fewer do it too
+    } catch (const std::system_error &) {
+      threads = unsigned(workers.size()) + 1; // the machine has no more: fewer do it too
     }
     guardedWork();
     for (std::thread &worker : workers)
@@ -303,7 +304,7 @@ private:
 
   std::vector<std::unique_ptr<Launch>> launches;
   std::unique_ptr<Tracer> tracer;
-  unsigned threads = 1;
+  std::atomic<unsigned> threads{1};
   uint64_t resident = 1, quantum = longQuantum;
   const std::chrono::steady_clock::time_point begun = std::chrono::steady_clock::now();
   std::atomic<bool> stop{false};

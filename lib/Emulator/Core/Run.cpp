@@ -13,8 +13,8 @@ namespace {
 constexpr unsigned fairTurn = 64;       // instructions of a warp before the next actor
 constexpr unsigned randomTurn = 16;     // at most, in a random schedule
 constexpr uint64_t pollPatience = 5000; // idle steps before a held warp moves beside pollers
-constexpr unsigned maxGiveUps = 10'000; // rounds in which every try_wait gives up, before it is a hang:
-                                        // a loop may probe without needing the answer
+constexpr unsigned maxGiveUps = 10'000; // rounds in which every try_wait gives up, before it is a
+                                        // hang: a loop may probe without needing the answer
 
 uint64_t nextRandom(uint64_t &state) {
   state ^= state << 13;
