@@ -150,6 +150,9 @@ TEST(Mbarrier, ReleaseAndAcquireOrder) {
                "nothing orders them");
   EXPECT_FAULT(handOver("mbarrier.arrive.shared::cta.b64 _, [bar];\n", ".relaxed.cta"), Race,
                "nothing orders them");
+  // With fences around relaxed operations there is order again.
+  ran = handOver("fence.acq_rel.cta;\nmbarrier.arrive.relaxed.cta.shared::cta.b64 _, [bar];\n", "");
+  EXPECT_TRUE(ran.ok()) << ran.text();
   // A write behind the arrive is not published by it.
   EXPECT_FAULT(
       handOver("mbarrier.arrive.shared::cta.b64 _, [bar];\nst.shared.b32 [data], 6;\n", ""), Race,
@@ -249,4 +252,30 @@ TEST(Mbarrier, Refusals) {
   EXPECT_FAULT(one("mbarrier.arrive.release.shared.b64 _, [bar];\n"), Unsupported, "come together");
   EXPECT_FAULT(one("mbarrier.arrive.shared::cluster.b64 %rd4, [bar];\n"), Unsupported,
                "returns nothing");
+}
+
+TEST(Mbarrier, InitHasToBePublished) {
+  const std::string body = "setp.eq.u32 %p2, %r0, 0;\n@%p2 " + init + "64;\n";
+  const std::string use = "mbarrier.arrive.shared::cta.b64 _, [bar];\n";
+  // Warp 0 comes first, so that its barrier is there; but nothing says that it has to.
+  EXPECT_FAULT(runPtx(program(body + use, 64)), BarrierState, "nothing orders before this");
+  Ran ran = runPtx(program(body + "bar.sync 0;\n" + use + waitParity(0, "L"), 64));
+  EXPECT_TRUE(ran.ok()) << ran.text();
+  // A relaxed cluster barrier publishes it, but no data.
+  const std::string cluster = "mov.u32 %r1, bar;\nmapa.shared::cluster.u32 %r2, %r1, 0;\n"
+                              "mov.u32 %r5, %cluster_ctarank;\nsetp.eq.u32 %p2, %r5, 0;\n@%p2 " +
+                              init +
+                              "2;\n@%p2 st.shared.b32 [data], 1;\n"
+                              "fence.mbarrier_init.release.cluster;\n"
+                              "barrier.cluster.arrive.relaxed;\nbarrier.cluster.wait;\n";
+  const std::string arrive = "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r2];\n";
+  const std::string end = "barrier.cluster.arrive;\nbarrier.cluster.wait;\n";
+  ran = runPtx(program(cluster + arrive + end, 1, 2));
+  EXPECT_TRUE(ran.ok()) << ran.text();
+  EXPECT_FAULT(runPtx(program(cluster +
+                                  "mov.u32 %r6, data;\nmapa.shared::cluster.u32 %r6, %r6, 0;\n"
+                                  "ld.shared::cluster.b32 %r7, [%r6];\n" +
+                                  end,
+                              1, 2)),
+               Race, "nothing orders them");
 }

@@ -77,7 +77,19 @@ Mbarrier &mbarrierAt(Cta &cta, uint32_t offset, const char *what) {
   return it->second;
 }
 
-void mbarrierInit(Cta &cta, uint32_t offset, uint32_t count, uint32_t site) {
+Mbarrier &mbarrierFor(Warp &warp, Cta &cta, uint32_t offset, const char *what) {
+  Mbarrier &barrier = mbarrierAt(cta, offset, what);
+  Checker &checker = *cta.cluster->checker;
+  if (cta.cluster->machine->options->checkRaces &&
+      !checker.clock(warp.agent).order.knows(barrier.init) && !warp.initsKnown.knows(barrier.init))
+    faultWith(FaultKind::BarrierState, {{checker.site(barrier.site), "initialised here"}},
+              "%s on the %s, whose mbarrier.init nothing orders before this; expected a barrier in "
+              "between (bar.sync; fence.mbarrier_init and a cluster barrier for other CTAs)",
+              what, name(cta, offset).c_str());
+  return barrier;
+}
+
+void mbarrierInit(Cta &cta, uint32_t offset, uint32_t count, uint32_t site, Event init) {
   if (count < 1 || count > maxMbarrierCount)
     fault(FaultKind::BarrierState, "mbarrier.init with a count of %u; expected 1 to %u", count,
           maxMbarrierCount);
@@ -91,6 +103,7 @@ void mbarrierInit(Cta &cta, uint32_t offset, uint32_t count, uint32_t site) {
   barrier.live = true;
   barrier.count = barrier.pending = count;
   barrier.site = site;
+  barrier.init = init;
   memcpy(cta.shared.data() + offset, &marker, sizeof marker);
   cta.cluster->checker->define({cta.rank, offset, sizeof marker});
   cta.cluster->changed();

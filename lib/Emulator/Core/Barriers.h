@@ -20,7 +20,10 @@ inline uint32_t mbarrierTokenPending(uint64_t token) { return token & maxMbarrie
 /// The live barrier at (cta, offset); a BarrierState fault if there is none or its bytes were
 /// overwritten. `what` is the instruction for the message.
 Mbarrier &mbarrierAt(Cta &cta, uint32_t offset, const char *what);
-void mbarrierInit(Cta &cta, uint32_t offset, uint32_t count, uint32_t site);
+/// The same for an instruction of `warp`, which has to be ordered behind mbarrier.init.
+Mbarrier &mbarrierFor(Warp &warp, Cta &cta, uint32_t offset, const char *what);
+/// `init` is the event of the initialising warp.
+void mbarrierInit(Cta &cta, uint32_t offset, uint32_t count, uint32_t site, Event init);
 void mbarrierInval(Cta &cta, uint32_t offset);
 void mbarrierExpectTx(Cta &cta, uint32_t offset, int64_t bytes);
 /// `from` is what the arriving side hands over; `site` where it arrives. `drop` lowers the count of

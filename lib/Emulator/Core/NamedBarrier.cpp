@@ -171,6 +171,8 @@ void completeCluster(Cluster &cluster) {
       warp->clusterArrived = 0;
   cluster.barrier.completed = std::move(cluster.barrier.opening);
   cluster.barrier.opening = {};
+  cluster.barrier.completedInits = std::move(cluster.barrier.openingInits);
+  cluster.barrier.openingInits = {};
   ++cluster.barrier.generation;
   cluster.changed();
 }
@@ -195,8 +197,10 @@ std::unique_ptr<Op> decodeCluster(Decode &d) {
               "barrier.cluster.arrive twice without barrier.cluster.wait in between");
       warp.clusterArrived |= x.mask;
       warp.clusterPending |= x.mask;
-      if (releases)
-        barrier.opening.joinAll(x.clock());
+      // A relaxed arrive hands over what a fence before it covers.
+      barrier.opening.joinAll(releases ? x.clock() : warp.fenced);
+      if (!releases)
+        barrier.openingInits.join(x.clock().order);
       x.cluster.checker->newEvent(warp.agent);
       x.cluster.changed();
       completeCluster(x.cluster);
@@ -216,6 +220,7 @@ std::unique_ptr<Op> decodeCluster(Decode &d) {
     }
     warp.clusterPending &= ~x.mask;
     x.clock().acquire(barrier.completed);
+    warp.initsKnown.join(barrier.completedInits);
     return Step::Next;
   });
 }

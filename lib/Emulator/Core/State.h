@@ -183,6 +183,7 @@ struct Warp {
   std::shared_ptr<AsyncGroups> cpAsync, bulk; // made on first use
   Clock tcgen05Known; // what the tcgen05 operations it has issued knew (mma, cp, shift)
   uint64_t tmemIssued = 0, tmemDone = 0; // tcgen05.ld and st, which take place in order
+  ClockVector initsKnown;                // mbarrier.init published by relaxed cluster barriers
   // barrier.cluster: lanes that have arrived at the open generation, and that have not waited since
   uint32_t clusterArrived = 0, clusterPending = 0;
   std::unordered_map<const CodeEntry *, uint32_t> sites; // registered with the checker
@@ -200,6 +201,7 @@ struct Mbarrier {
   int64_t tx = 0;       // bytes outstanding in the open phase
   uint64_t phase = 0;   // completed phases
   uint32_t site = 0;    // of the init
+  Event init;           // whoever uses it has to know this
   Clock opening;        // joined by the arrivals of the open phase
   Clock completed;      // of the last completed phase (with all before it)
   /// Places (checker sites) that arrived in the open and in the last phase, for the hang report.
@@ -261,6 +263,8 @@ struct Cta {
 struct ClusterBarrier {
   uint64_t generation = 0;
   Clock opening, completed;
+  /// Relaxed arrivals publish nothing but mbarrier.init (fence.mbarrier_init before them).
+  ClockVector openingInits, completedInits;
 };
 
 struct Cluster {

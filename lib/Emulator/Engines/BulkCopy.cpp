@@ -106,7 +106,7 @@ struct Bulk {
         place = sameOffset(x, place, rank);
         signal = sameOffset(x, signal, rank);
       }
-      mbarrierAt(*signal.cta, signal.offset, what);
+      mbarrierFor(x.warp, *signal.cta, signal.offset, what);
       auto op = std::make_unique<BulkLoad>(place, signal, source, bytes, x.siteId(), reducing);
       ChannelKey channel = loadChannel(x.warp, signal);
       prepare(*op, x, lane, channel);

@@ -91,7 +91,7 @@ std::unique_ptr<Op> decodeTryCancel(Decode &d) {
           continue;
         SharedPlace there = sameOffset(x, place, cta->rank);
         SharedPlace bar = sameOffset(x, signal, cta->rank);
-        mbarrierAt(*cta, bar.offset, what);
+        mbarrierFor(x.warp, *cta, bar.offset, what);
         auto op = std::make_unique<TryCancel>(there, bar, request, x.siteId());
         ChannelKey channel{EngineKind::Clc, x.warp.agent, sharedAddress(cta->rank, bar.offset)};
         prepare(*op, x, lane, channel);

@@ -199,7 +199,7 @@ std::unique_ptr<Op> decodeArrive(Decode &d) {
         fault(FaultKind::BarrierState,
               "cp.async.mbarrier.arrive on a barrier of CTA %u; expected one of the own CTA",
               place.cta->rank);
-      mbarrierAt(*place.cta, place.offset, "cp.async.mbarrier.arrive");
+      mbarrierFor(x.warp, *place.cta, place.offset, "cp.async.mbarrier.arrive");
       ++op->arrivals[place.offset];
       if (increment)
         mbarrierAwaitMore(*place.cta, place.offset, 1);

@@ -80,12 +80,11 @@ struct Arrive {
           return false;
       }
     SharedPlace place = resolveShared(x, m.space, at, 8, 8, "mbarrier.arrive");
-    Mbarrier &barrier = mbarrierAt(*place.cta, place.offset, "mbarrier.arrive");
+    Mbarrier &barrier = mbarrierFor(x.warp, *place.cta, place.offset, "mbarrier.arrive");
     if (total > barrier.pending)
       return false;
-    static const Clock none;
     tellPeer(x, place, m.relaxed);
-    mbarrierArrive(*place.cta, place.offset, uint32_t(total), m.relaxed ? none : x.clock(),
+    mbarrierArrive(*place.cta, place.offset, uint32_t(total), m.relaxed ? x.warp.fenced : x.clock(),
                    x.siteId(), drop);
     return true;
   }
@@ -97,7 +96,7 @@ struct Arrive {
             "mbarrier.arrive on a barrier of CTA %u returns a state, but only barriers of the "
             "thread's own CTA have one; write _ as destination",
             place.cta->rank);
-    Mbarrier &barrier = mbarrierAt(*place.cta, place.offset, "mbarrier.arrive");
+    Mbarrier &barrier = mbarrierFor(x.warp, *place.cta, place.offset, "mbarrier.arrive");
     uint32_t arrivals = hasCount ? uint32_t(count.lane(x, lane)) : 1;
     if (arrivals < 1 || arrivals > maxMbarrierCount)
       fault(FaultKind::BarrierArrival, "mbarrier.arrive with a count of %u; expected 1 to %u",
@@ -105,10 +104,9 @@ struct Arrive {
     if (expects)
       mbarrierExpectTx(*place.cta, place.offset, int64_t(uint32_t(bytes.lane(x, lane))));
     uint64_t token = mbarrierToken(barrier);
-    static const Clock none;
     tellPeer(x, place, m.relaxed);
     uint64_t phase = mbarrierArrive(*place.cta, place.offset, arrivals,
-                                    m.relaxed ? none : x.clock(), x.siteId(), drop);
+                                    m.relaxed ? x.warp.fenced : x.clock(), x.siteId(), drop);
     if (noComplete && barrier.phase != phase)
       fault(FaultKind::BarrierArrival,
             "mbarrier.arrive.noComplete completes phase %llu; expected arrivals of others to be "
@@ -161,6 +159,7 @@ std::unique_ptr<Op> decodeTx(Decode &d) {
       const char *what = expects ? "mbarrier.expect_tx" : "mbarrier.complete_tx";
       SharedPlace place = resolveShared(x, m.space, address.lane(x, lane), 8, 8, what);
       auto n = int64_t(uint32_t(bytes.lane(x, lane)));
+      mbarrierFor(x.warp, *place.cta, place.offset, what);
       if (expects)
         mbarrierExpectTx(*place.cta, place.offset, n);
       else // relaxed: it publishes nothing
@@ -188,7 +187,8 @@ std::unique_ptr<Op> decodeInit(Decode &d) {
         fault(FaultKind::BarrierState, "%s of a barrier of CTA %u; expected one of the own CTA",
               what, place.cta->rank);
       if (init)
-        mbarrierInit(*place.cta, place.offset, uint32_t(count.lane(x, lane)), x.siteId());
+        mbarrierInit(*place.cta, place.offset, uint32_t(count.lane(x, lane)), x.siteId(),
+                     x.cluster.checker->lastEvent(x.warp.agent));
       else
         mbarrierInval(*place.cta, place.offset);
     }
@@ -205,7 +205,8 @@ struct MbarrierWait {
 
   Step operator()(Exec &x) const {
     uint32_t complete = 0;
-    Clock *clock = relaxed ? nullptr : &x.clock();
+    // What a relaxed wait has seen counts from the next fence on.
+    Clock *clock = relaxed ? &x.warp.observed : &x.clock();
     uint64_t lastAddress = ~uint64_t(0), lastWhich = 0;
     bool last = false;
     SharedPlace place;
@@ -220,6 +221,7 @@ struct MbarrierWait {
                 "a wait on an mbarrier of CTA %u; threads can wait on barriers of their own CTA "
                 "only (others can be arrived at)",
                 place.cta->rank);
+        mbarrierFor(x.warp, *place.cta, place.offset, "a wait");
         last = parity
                    ? mbarrierTestParity(*place.cta, place.offset, unsigned(value & 1), clock)
                    : mbarrierTestPhase(*place.cta, place.offset, mbarrierTokenPhase(value), clock);

@@ -156,7 +156,7 @@ struct TensorCopy {
         place = sameOffset(x, place, rank);
         signal = sameOffset(x, signal, pair ? rank / 2 * 2 + parity : rank);
       }
-      mbarrierAt(*signal.cta, signal.offset, what);
+      mbarrierFor(x.warp, *signal.cta, signal.offset, what);
       auto op = std::make_unique<TensorLoad>(place, signal, tile, x.siteId());
       ChannelKey channel = loadChannel(x.warp, signal);
       prepare(*op, x, lane, channel);
