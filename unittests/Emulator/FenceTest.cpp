@@ -71,6 +71,25 @@ TEST(Fence, StoresBehindTheFenceAreNotCovered) {
   EXPECT_TRUE(runPtx(run).faults(FaultKind::Race));
 }
 
+TEST(Fence, RelaxedClusterBarriers) {
+  auto run = [](const std::string &before) {
+    test::Run two;
+    two.body = ".shared .align 4 .b32 data;\nmov.u32 %r5, %cluster_ctarank;\n"
+               "setp.eq.u32 %p1, %r5, 0;\nmov.u32 %r6, data;\nmapa.shared::cluster.u32 %r6, %r6, "
+               "1;\n@%p1 st.shared::cluster.u32 [%r6], 9;\n" +
+               before +
+               "barrier.cluster.arrive.relaxed;\nbarrier.cluster.wait;\n"
+               "@!%p1 ld.shared.u32 %r1, [data];\n@!%p1 st.global.u32 [%rd0], %r1;\n";
+    two.options.grid = two.options.cluster = {2, 1, 1};
+    two.options.block = {1, 1, 1};
+    return runPtx(two);
+  };
+  Ran ran = run("fence.acq_rel.cluster;\n");
+  ASSERT_TRUE(ran.ok()) << ran.text();
+  EXPECT_EQ(ran.at<uint32_t>(0), 9u);
+  EXPECT_TRUE(run("").faults(FaultKind::Race)) << run("").text();
+}
+
 TEST(Fence, AsyncProxy) {
   auto copy = [](const std::string &fence) {
     test::Run run;

@@ -225,7 +225,8 @@ TEST(LoadStore, ConstantsParametersAndGenericForms) {
               "st.v2.b32 [%rd0+8], {%r1, %r2};\nld.param::entry.b64 %rd3, [in];\n"
               "ld.global.b32 %r3, [%rd3];\nst.global.b32 [%rd0+16], %r3;\n"
               "ld.param.v2.b32 {%r4, %r5}, [out];\nst.global.v2.b32 [%rd0+24], {%r4, %r5};\n"
-              "st.global.b64 [%rd0+32], %rd0;");
+              "st.global.b64 [%rd0+32], %rd0;\nld.global.b32 %r6, [%rd1].unified;\nst.global.b32 "
+              "[%rd0+40], %r6;");
   run.globals = ".const .align 8 .b32 cv[4] = {1, 2, 3, 0x8001ffff};\n";
   Ran ran = runPtx(run);
   expectOk(ran, "const");
@@ -235,6 +236,7 @@ TEST(LoadStore, ConstantsParametersAndGenericForms) {
   EXPECT_EQ(ran.at<int32_t>(3), -32767);
   EXPECT_EQ(ran.at<uint32_t>(4), littleEndian(pattern(256), 0, 4));
   EXPECT_EQ(ran.at<uint64_t>(3), ran.at<uint64_t>(4));
+  EXPECT_EQ(ran.at<uint32_t>(10), littleEndian(pattern(256), 0, 4));
 }
 
 TEST(LoadStore, LanesHaveTheirOwnLocalMemory) {

@@ -13,6 +13,7 @@
 #include "../Matrix/MatrixCore.h"
 #include "../Numbers/Exact.h"
 
+#include <charconv>
 #include <cmath>
 
 namespace ts::emu {
@@ -198,6 +199,20 @@ bool hasShape(const Element &element, const std::string &shape) {
   return all.find(" " + shape + " ") != std::string::npos;
 }
 
+/// "m16n8k16".
+bool parseShape(std::string_view shape, unsigned &m, unsigned &n, unsigned &k) {
+  const char *at = shape.data(), *end = at + shape.size();
+  for (auto [letter, number] : {std::pair{'m', &m}, {'n', &n}, {'k', &k}}) {
+    if (at == end || *at != letter)
+      return false;
+    std::from_chars_result parsed = std::from_chars(at + 1, end, *number);
+    if (parsed.ec != std::errc())
+      return false;
+    at = parsed.ptr;
+  }
+  return at == end;
+}
+
 int takeRound(Decode &d) { return d.takeOneOf({"rn", "rz", "rm", "rp"}); }
 
 std::unique_ptr<Op> decodeMma(Decode &d) {
@@ -206,7 +221,7 @@ std::unique_ptr<Op> decodeMma(Decode &d) {
   std::string shape(d.peek());
   unsigned n = 0;
   Mma op;
-  if (sscanf(shape.c_str(), "m%un%uk%u", &op.m, &n, &op.k) != 3)
+  if (!parseShape(shape, op.m, n, op.k))
     d.refuse("expected a shape (.m16n8k16, ...)");
   d.take(shape);
   int rowA = d.takeOneOf({"row", "col"}), rowB = d.takeOneOf({"row", "col"});

@@ -324,6 +324,7 @@ Operand Parser::parseAddress(Function &f, unsigned depth) {
   while (accept(','))
     address.items.push_back(parseOperand(f, depth + 1));
   expect(']', "at the end of an address");
+  acceptDirective("unified"); // [a].unified: where the memory is does not matter
   return address;
 }
 
