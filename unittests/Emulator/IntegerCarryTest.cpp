@@ -1,4 +1,5 @@
 // Arithmetic with carries. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+#include "FormTest.h"
 #include "ScalarTest.h"
 
 using namespace ts::emu;
@@ -63,4 +64,65 @@ TEST(Integer, SixtyFourBitForms) {
       {"madc.hi.u64", "dddd", {uint64_t(1) << 63, 4, 4}, 6},
       {"madc.hi.s32", "rrrr", {0x80000000, 4, 4}, 2},
   });
+}
+
+// Every form with both carries in, and what it carries out, seen by an addc behind it.
+TEST(Integer, EveryCarry) {
+  using Wide = unsigned __int128;
+  std::vector<FormCase> forms;
+  for (std::string type : {"u32", "s32", "u64", "s64"}) {
+    bool wide = type[1] == '6', isSigned = type[0] == 's';
+    uint64_t mask = wide ? ~uint64_t(0) : 0xffffffff;
+    std::string reg = wide ? "%rd" : "%r";
+    for (std::string op : {"add", "sub", "mad.lo", "mad.hi"})
+      for (bool takes : {false, true})
+        for (bool carry : {false, true})
+          for (bool gives : {false, true}) {
+            if (!takes && !gives)
+              continue;
+            bool mad = op[0] == 'm';
+            auto compute = [=](uint64_t a, uint64_t b, uint64_t c) -> std::pair<uint64_t, bool> {
+              a &= mask;
+              b &= mask;
+              c &= mask;
+              Wide in = takes && carry;
+              if (op == "sub") {
+                Wide less = Wide(b) + in;
+                return {uint64_t(a - less) & mask, less > a};
+              }
+              Wide first = a, second = b;
+              if (mad) {
+                auto extend = [&](uint64_t v) {
+                  return !isSigned ? Wide(v) : Wide(__int128(wide ? int64_t(v) : int32_t(v)));
+                };
+                Wide product = extend(a) * extend(b);
+                first = (op == "mad.hi" ? product >> (wide ? 64 : 32) : product) & mask;
+                second = c;
+              }
+              Wide sum = first + second + in;
+              return {uint64_t(sum) & mask, sum > mask};
+            };
+            std::string name = takes ? op.substr(0, 3) + "c" + op.substr(3) : op;
+            name += std::string(gives ? ".cc." : ".") + type;
+            std::string before =
+                carry ? "add.cc.u32 %r30, 0xffffffff, 1;\n" : "add.cc.u32 %r30, 0, 1;\n";
+            std::string shape(mad ? 4 : 3, wide ? 'd' : 'r');
+            forms.push_back({before + name, shape, [=](uint64_t a, uint64_t b, uint64_t c) {
+                               return compute(a, b, c).first;
+                             }});
+            std::string sources = reg + "10, " + reg + "11" + (mad ? ", " + reg + "12" : "");
+            forms.push_back({before + name + " " + reg + "30, " + sources + ";\naddc." + type,
+                             std::string(3, wide ? 'd' : 'r'),
+                             [=](uint64_t a, uint64_t b, uint64_t c) {
+                               bool out = gives ? compute(a, b, c).second : carry;
+                               return (a + b + out) & mask;
+                             }});
+          }
+  }
+  Operands in = floatOperands({11, 52}, 600);
+  for (unsigned i = 0; i < 32; i += 3) {
+    in.a[i] = ~in.b[i];
+    in.c[i] = i % 2 ? ~uint64_t(0) : 0;
+  }
+  runForms(forms, in);
 }
