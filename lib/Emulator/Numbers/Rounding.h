@@ -14,17 +14,15 @@ namespace ts::emu {
 inline constexpr uint32_t nanF32 = 0x7fffffff; // what the hardware makes of every NaN
 inline constexpr uint16_t nanF16 = 0x7fff, nanBF16 = 0x7fff;
 
-/// f16 to f32 without branches, for lane loops. NaNs stay NaNs.
+/// f16 to f32 without branches, for lane loops; NaNs stay NaNs. Subnormals are made from their
+/// mantissa as an integer: as f32 bits they would be subnormal too, which hosts are slow at.
 inline float halfToFloat(uint16_t half) {
-  // Exponent and mantissa at their place in an f32, then a product that moves the bias: exact for
-  // subnormals too.
-  uint32_t magnitude = uint32_t(half & 0x7fff) << 13;
-  float scaled = std::bit_cast<float>(magnitude) * 0x1p+112f;
-  uint32_t bits = std::bit_cast<uint32_t>(scaled);
-  bits = magnitude >= 0x0f800000 ? bits | 0x7f800000 : bits; // infinity and NaN
+  uint32_t magnitude = half & 0x7fff;
+  uint32_t normal = (magnitude << 13) + (magnitude >= 0x7c00 ? 0x70000000 : 0x38000000);
+  uint32_t small = std::bit_cast<uint32_t>(float(int32_t(magnitude)) * 0x1p-24f);
+  uint32_t bits = magnitude < 0x400 ? small : normal;
   return std::bit_cast<float>(bits | uint32_t(half & 0x8000) << 16);
 }
-
 inline float bf16ToFloat(uint16_t bits) { return std::bit_cast<float>(uint32_t(bits) << 16); }
 
 /// Nearest even.

@@ -115,6 +115,18 @@ std::unique_ptr<Op> fastFloat(Num from, Num to, Dst d, Src a, bool ftz) {
       float f = bf16ToFloat(v);
       return f == f ? std::bit_cast<uint32_t>(f) : nanF32;
     });
+  if (is(Num::F32, Num::F64))
+    return typed<float>(d, a, [ftz](float v) {
+      double wide = ftz ? flushed(v) : double(v);
+      return wide == wide ? std::bit_cast<uint64_t>(wide) : uint64_t(0x7ff80000) << 32;
+    });
+  if (is(Num::F64, Num::F32))
+    return typed<double>(d, a, [ftz](double v) {
+      auto narrow = float(v);
+      uint32_t bits = std::bit_cast<uint32_t>(narrow);
+      bits = ftz && !(bits & 0x7f800000) ? bits & 0x80000000 : bits;
+      return narrow == narrow ? bits : nanF32;
+    });
   return nullptr;
 }
 
