@@ -202,8 +202,6 @@ std::unique_ptr<Op> decodeMoveMatrix(Decode &d) {
     return Step::Next;
   });
 }
-
-std::unique_ptr<Op> refuseWmma(Decode &d) { d.refuse("%s", wmmaNote); }
 } // namespace
 
 void registerLdMatrix(DecoderTable &table) {
@@ -231,20 +229,6 @@ void registerLdMatrix(DecoderTable &table) {
        {"stmatrix.sync.aligned.m16n8.x2.trans" SHARED ".b8", "[%rd1], {%r1, %r2}"},
        {"stmatrix.sync.aligned.m16n8.x4.trans" SHARED ".b8", "[%rd1], {%r1, %r2, %r3, %r4}"}});
   table.add("movmatrix", decodeMoveMatrix, {{"movmatrix.sync.aligned.m8n8.trans.b16", "%r1, %r2"}});
-}
-
-void registerWmma(DecoderTable &table) {
-  table.add("wmma", refuseWmma,
-            {{"wmma.load.{a|b}.sync.aligned.{row|col}.{m16n16k16|m8n32k16|m32n8k16}.f16",
-              "{%r1, %r2, %r3, %r4, %r5, %r6, %r7, %r8}, [%rd1]", wmmaNote},
-             {"wmma.load.c.sync.aligned.{row|col}.{m16n16k16|m8n32k16|m32n8k16}.f32",
-              "{%f1, %f2, %f3, %f4, %f5, %f6, %f7, %f8}, [%rd1]", wmmaNote},
-             {"wmma.mma.sync.aligned.{row|col}.{row|col}.{m16n16k16|m8n32k16|m32n8k16}.f32.f32",
-              "{%f1, %f2, %f3, %f4, %f5, %f6, %f7, %f8}, {%r1, %r2, %r3, %r4, %r5, %r6, %r7, %r8}, "
-              "{%r1, %r2, %r3, %r4, %r5, %r6, %r7, %r8}, {%f1, %f2, %f3, %f4, %f5, %f6, %f7, %f8}",
-              wmmaNote},
-             {"wmma.store.d.sync.aligned.{row|col}.{m16n16k16|m8n32k16|m32n8k16}.f32",
-              "[%rd1], {%f1, %f2, %f3, %f4, %f5, %f6, %f7, %f8}", wmmaNote}});
 }
 
 } // namespace ts::emu

@@ -11,8 +11,6 @@ inline constexpr const char *mmaSparse = "sparse products in registers are not e
 inline constexpr const char *mmaKinds =
     "the kinds f8f6f4, mxf8f6f4, mxf4 and mxf4nvf4 of mma.sync are instructions of sm_120 and are "
     "not executed";
-inline constexpr const char *wmmaNote =
-    "wmma is not executed: its fragments have no defined layout; compile with mma.sync";
 
 /// Registers of D, A, B and C.
 struct MmaOperands {
@@ -29,7 +27,7 @@ std::unique_ptr<Op> decodeMmaQuads(Decode &d, bool columnMajorA, bool columnMajo
                                    bool floatC);
 
 void registerLdMatrix(DecoderTable &table); // ldmatrix, stmatrix, movmatrix
-void registerWmma(DecoderTable &table);
+void registerWmma(DecoderTable &table);     // Wmma.cpp
 
 } // namespace ts::emu
 
