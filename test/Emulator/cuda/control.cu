@@ -126,7 +126,7 @@ KERNEL control_printf(uint32_t *y) {
   y[i] = (uint32_t)printf("thread %u: %d %5.2f %s %c %llx %%\n", i, -(int)i, i * 1.25, i & 1 ? "odd" : "even", 'a' + i, 0x123456789abull * i);
 }
 
-//@ {"name": "control_special", "block": [8, 4, 2], "grid": [2, 3, 1], "buffers": {"y": {"type": "u32", "count": 6144, "compare": "exact"}}, "params": ["y"]}
+//@ {"name": "control_special", "block": [8, 4, 2], "grid": [2, 2, 1], "buffers": {"y": {"type": "u32", "count": 4096, "compare": "exact"}}, "params": ["y"]}
 // The special registers that have the same value everywhere.
 KERNEL control_special(uint32_t *y) {
   unsigned t = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z), b = blockIdx.x + gridDim.x * blockIdx.y;
