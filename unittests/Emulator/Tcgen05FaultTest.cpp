@@ -7,17 +7,17 @@ using namespace ts::emu::test;
 
 namespace {
 
-const std::string group1 = ".cta_group::1.sync.aligned";
+std::string group1() { return ".cta_group::1.sync.aligned"; }
 
 std::string alloc(unsigned columns, const char *slot = "slot") {
-  return "mov.u32 %r20, " + std::string(slot) + ";\ntcgen05.alloc" + group1 +
+  return "mov.u32 %r20, " + std::string(slot) + ";\ntcgen05.alloc" + group1() +
          ".shared::cta.b32 [%r20], " + std::to_string(columns) + ";\nld.shared.b32 %r21, [%r20];\n";
 }
 std::string dealloc(unsigned columns, const char *address = "%r21") {
-  return "tcgen05.dealloc" + group1 + ".b32 " + address + ", " + std::to_string(columns) + ";\n";
+  return "tcgen05.dealloc" + group1() + ".b32 " + address + ", " + std::to_string(columns) + ";\n";
 }
 
-Ran runWarps(const std::string &body, unsigned warps = 1, LaunchOptions options = {}) {
+Ran runWarps(const std::string &body, unsigned warps = 1, const LaunchOptions &options = {}) {
   Run run;
   run.globals = ".shared .align 1024 .b8 smem[8192];\n.shared .align 8 .b64 bar;\n"
                 ".shared .align 4 .b32 slot;\n.shared .align 4 .b32 slot2;\n";
@@ -44,7 +44,7 @@ TEST(Tcgen05Fault, Allocation) {
   EXPECT_EQ(runWarps(alloc(64) + dealloc(64)).text(), "");
   EXPECT_EQ(wrongFault(runWarps(alloc(48)), tensor, "power of two from 32 to 512"), "");
   EXPECT_EQ(wrongFault(runWarps(alloc(16)), tensor, "power of two from 32 to 512"), "");
-  EXPECT_EQ(wrongFault(runWarps("tcgen05.relinquish_alloc_permit" + group1 + ";\n" + alloc(32)),
+  EXPECT_EQ(wrongFault(runWarps("tcgen05.relinquish_alloc_permit" + group1() + ";\n" + alloc(32)),
                        tensor, "after tcgen05.relinquish_alloc_permit"),
             "");
   EXPECT_EQ(wrongFault(runWarps(alloc(32) + alloc(64)), tensor, "may not increase"), "");
@@ -109,38 +109,40 @@ TEST(Tcgen05Fault, AllocationByPairs) {
             "");
 }
 
-const std::string load1 = "tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r40}, ";
-const std::string store1 = "tcgen05.st.sync.aligned.32x32b.x1.b32 ";
-const std::string waitLoad = "tcgen05.wait::ld.sync.aligned;\n";
-const std::string waitStore = "tcgen05.wait::st.sync.aligned;\n";
+std::string load1() { return "tcgen05.ld.sync.aligned.32x32b.x1.b32 {%r40}, "; }
+std::string store1() { return "tcgen05.st.sync.aligned.32x32b.x1.b32 "; }
+std::string waitLoad() { return "tcgen05.wait::ld.sync.aligned;\n"; }
+std::string waitStore() { return "tcgen05.wait::st.sync.aligned;\n"; }
 
 TEST(Tcgen05Fault, LoadsAndStores) {
   FaultKind tensor = FaultKind::TensorMemory;
-  std::string fill = alloc(32) + store1 + "[%r21], {%r0};\n";
-  EXPECT_EQ(runWarps(fill + waitStore + load1 + "[%r21];\n" + waitLoad + dealloc(32)).text(), "");
+  std::string fill = alloc(32) + store1() + "[%r21], {%r0};\n";
+  EXPECT_EQ(runWarps(fill + waitStore() + load1() + "[%r21];\n" + waitLoad() + dealloc(32)).text(),
+            "");
   // In order without a wait in between.
-  EXPECT_EQ(runWarps(fill + load1 + "[%r21];\n" + waitLoad + waitStore + dealloc(32)).text(), "");
-  EXPECT_EQ(wrongFault(runWarps(alloc(32) + load1 + "[%r21+32];\n"), tensor, "column 32 is not"),
+  EXPECT_EQ(runWarps(fill + load1() + "[%r21];\n" + waitLoad() + waitStore() + dealloc(32)).text(),
+            "");
+  EXPECT_EQ(wrongFault(runWarps(alloc(32) + load1() + "[%r21+32];\n"), tensor, "column 32 is not"),
             "");
   EXPECT_EQ(
-      wrongFault(runWarps(alloc(32) + dealloc(32) + load1 + "[%r21];\n"), tensor, "or no longer"),
+      wrongFault(runWarps(alloc(32) + dealloc(32) + load1() + "[%r21];\n"), tensor, "or no longer"),
       "");
-  EXPECT_EQ(wrongFault(runWarps(alloc(32) + load1 + "[%r21+0x200000];\n"), tensor,
+  EXPECT_EQ(wrongFault(runWarps(alloc(32) + load1() + "[%r21+0x200000];\n"), tensor,
                        "reaches the lanes 0 to 31 only"),
             "");
   EXPECT_EQ(wrongFault(runWarps("@!%p1 bra second;\n" + alloc(32) +
                                     "bar.sync 0;\nbra end;\nsecond:"
                                     "\nbar.sync 0;\nld.shared.b32 %r21, [slot];\n" +
-                                    store1 + "[%r21], {%r0};\nend:\n",
+                                    store1() + "[%r21], {%r0};\nend:\n",
                                 2),
                        tensor, "reaches the lanes 32 to 63 only"),
             "");
   // What a load of undefined memory gives may be discarded: a warning, and poison.
-  Ran undefined = runWarps(alloc(32) + load1 + "[%r21];\n" + waitLoad + dealloc(32));
+  Ran undefined = runWarps(alloc(32) + load1() + "[%r21];\n" + waitLoad() + dealloc(32));
   EXPECT_TRUE(undefined.ok()) << undefined.text();
   ASSERT_FALSE(undefined.result.warnings.empty());
   EXPECT_EQ(undefined.result.warnings.front().kind, FaultKind::Uninitialised);
-  EXPECT_EQ(wrongFault(runWarps(fill + waitStore + load1 + "[%r21];\nadd.u32 %r41, %r40, 1;\n"),
+  EXPECT_EQ(wrongFault(runWarps(fill + waitStore() + load1() + "[%r21];\nadd.u32 %r41, %r40, 1;\n"),
                        FaultKind::TensorFence, "tcgen05.ld"),
             "");
   EXPECT_EQ(wrongFault(runWarps(fill + dealloc(32)), FaultKind::Race, "tensor memory"), "");
@@ -149,19 +151,19 @@ TEST(Tcgen05Fault, LoadsAndStores) {
 TEST(Tcgen05Fault, StoreSeenByAnotherWarp) {
   // Warps 0 and 4 reach the same lanes.
   auto body = [&](const std::string &wait, const std::string &before, const std::string &after) {
-    return "setp.eq.u32 %p3, %r1, 4;\n@!%p1 bra others;\n" + alloc(32) + store1 +
+    return "setp.eq.u32 %p3, %r1, 4;\n@!%p1 bra others;\n" + alloc(32) + store1() +
            "[%r21], {%r0};\n" + wait + before + "bar.sync 0;\nbar.sync 0;\n" + dealloc(32) +
            "bra end;\nothers:\nbar.sync 0;\n@!%p3 bra skip;\nld.shared.b32 %r21, [slot];\n" +
-           after + load1 + "[%r21];\n" + waitLoad + "skip:\nbar.sync 0;\nend:\n";
+           after + load1() + "[%r21];\n" + waitLoad() + "skip:\nbar.sync 0;\nend:\n";
   };
   const std::string before = "tcgen05.fence::before_thread_sync;\n";
   const std::string after = "tcgen05.fence::after_thread_sync;\n";
-  Ran ran = runWarps(body(waitStore, before, after), 5);
+  Ran ran = runWarps(body(waitStore(), before, after), 5);
   EXPECT_EQ(ran.text(), "");
   EXPECT_TRUE(ran.result.warnings.empty());
   EXPECT_EQ(wrongFault(runWarps(body("", before, after), 5), FaultKind::Race, "tensor memory"), "");
   for (bool first : {true, false}) {
-    std::string missing = body(waitStore, first ? "" : before, first ? after : "");
+    std::string missing = body(waitStore(), first ? "" : before, first ? after : "");
     ran = runWarps(missing, 5);
     EXPECT_EQ(ran.text(), "");
     EXPECT_EQ(ran.result.warnings.size(), 1u);
@@ -173,7 +175,7 @@ TEST(Tcgen05Fault, StoreSeenByAnotherWarp) {
 }
 
 /// A whole product with something changed in its text.
-Ran changed(MmaCase c, const std::string &from, const std::string &to) {
+Ran changed(const MmaCase &c, const std::string &from, const std::string &to) {
   TensorKernel kernel = c.kernel();
   size_t at = kernel.body.find(from);
   EXPECT_NE(at, std::string::npos) << from;

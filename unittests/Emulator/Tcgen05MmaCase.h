@@ -87,8 +87,29 @@ struct MmaCase {
       return 0;
     return negateA != negateB ? -sum : sum;
   }
+  /// The same of all of D.
+  std::vector<double> products() const {
+    std::vector<double> rows(size_t(m) * k()), columns(size_t(n) * k()), all(size_t(m) * n);
+    for (unsigned j = 0; j < k(); ++j) {
+      for (unsigned row = 0; row < m; ++row)
+        rows[size_t(row) * k() + j] = rowOfA(row, j) * scaleOf(row, j, 0);
+      for (unsigned column = 0; column < n; ++column)
+        if (zeroColumns.empty() || !zeroColumns[column])
+          columns[size_t(column) * k() + j] = valueB(column + shift, j) * scaleOf(column, j, 2);
+    }
+    for (unsigned row = 0; row < m; ++row)
+      for (unsigned column = 0; column < n; ++column) {
+        double sum = 0;
+        for (unsigned j = 0; j < k(); ++j)
+          sum += rows[size_t(row) * k() + j] * columns[size_t(column) * k() + j];
+        all[size_t(row) * n + column] = negateA != negateB ? -sum : sum;
+      }
+    return all;
+  }
   double expected(unsigned row, unsigned column) const {
-    double sum = product(row, column);
+    return expected(row, column, product(row, column));
+  }
+  double expected(unsigned row, unsigned column, double sum) const {
     if (accumulate)
       sum += std::ldexp(valueD(row, column), -int(scaleD));
     return sum;
@@ -326,11 +347,13 @@ inline void MmaCase::giveMetadata(TensorKernel &kernel) const {
 inline std::string MmaCase::compare(const TensorKernel &kernel, const Ran &ran) const {
   if (!ran.ok())
     return name() + ": " + ran.text();
+  const std::vector<double> sums = products();
   for (unsigned row = 0; row < m; ++row)
     for (unsigned column = 0; column < n; ++column) {
       Cell at = cellOf(row, column);
       bool off = !disabled.empty() && disabled[at.cta * 4 + at.lane / 32] >> at.lane % 32 & 1;
-      uint32_t want = encodeD(off ? valueD(row, column) : expected(row, column));
+      uint32_t want = encodeD(off ? valueD(row, column)
+                                  : expected(row, column, sums[size_t(row) * n + column]));
       uint32_t found = kernel.result(ran, at.cta, at.lane, at.column);
       if (want != found && !((want | found) << 1 == 0 && d != "s32"))
         return name() + ": D[" + std::to_string(row) + "][" + std::to_string(column) +

@@ -18,6 +18,7 @@ TEST(Tcgen05Sync, CommitForms) {
                         Form{1, ".shared::cluster.multicast::cluster.b64", "[%r422], 1"},
                         Form{1, ".multicast::cluster.b64", "[%rd50], 1"},
                         Form{2, ".shared::cluster.multicast::cluster.b64", "[%r422], 3"},
+                        Form{2, ".shared::cluster.b64", "[%r422]"}, Form{2, ".b64", "[%rd50]"},
                         Form{2, ".multicast::cluster.b64", "[%rd50], %rs1"}}) {
     MmaCase c;
     c.n = 32;
@@ -29,6 +30,11 @@ TEST(Tcgen05Sync, CommitForms) {
                    "tcgen05.commit." +
                    kernel.groupName() + ".mbarrier::arrive::one" + f.modifiers + " " + f.operands +
                    ";\n";
+    // Without multicast the peer would wait for ever: it gets an arrival through its own address.
+    if (f.group == 2 && std::string(f.modifiers).find("multicast") == std::string::npos)
+      kernel.body += "xor.b32 %r424, %r422, 0x1000000;\n"
+                     "tcgen05.commit.cta_group::2.mbarrier::arrive::one.shared::cluster.b64 "
+                     "[%r424];\n";
     EXPECT_EQ(c.compare(kernel, kernel.run()), "");
   }
 }
