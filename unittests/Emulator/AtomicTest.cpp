@@ -281,8 +281,8 @@ TEST(Atomic, AtomicsDoNotRaceWithEachOtherButOrderNothingRelaxed) {
              "ld.shared.u32 %r1, [count];\nst.global.u32 [%rd0], %r1;\n";
   run.options.block = {256, 1, 1};
   Ran ran = runPtx(run);
-  // All warps store the initial zero: that is a race of its own.
-  EXPECT_TRUE(ran.faults(FaultKind::Race)) << ran.text();
+  // All warps store the initial zero: equal stores, which nobody can tell apart.
+  EXPECT_TRUE(ran.ok()) << ran.text();
   run.body = ".shared .align 4 .b32 count;\nmov.u32 %r2, %warpid;\nsetp.eq.u32 %p1, %r2, 0;\n"
              "@%p1 st.shared.u32 [count], 0;\nbar.sync 0;\nred.shared.add.u32 [count], 1;\n"
              "bar.sync 0;\nld.shared.u32 %r1, [count];\nst.global.u32 [%rd0], %r1;\n";

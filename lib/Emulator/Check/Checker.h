@@ -19,7 +19,9 @@ enum class Proxy : uint8_t {
 };
 /// The atomic ones do not race with each other: atom, red, and strong (volatile, relaxed, acquire,
 /// release) loads and stores.
-enum class AccessKind : uint8_t { Read, Write, Atomic, AtomicRead, AtomicWrite };
+/// SameWrite is an ordinary store that leaves the bytes as they are: with another ordinary store it
+/// is no race that anybody could see.
+enum class AccessKind : uint8_t { Read, Write, Atomic, AtomicRead, AtomicWrite, SameWrite };
 
 struct SharedRange {
   unsigned cta = 0; // rank in the cluster

@@ -4,7 +4,8 @@
 namespace ts::emu {
 namespace {
 bool writes(AccessKind kind) {
-  return kind == AccessKind::Write || kind == AccessKind::Atomic || kind == AccessKind::AtomicWrite;
+  return kind == AccessKind::Write || kind == AccessKind::Atomic ||
+         kind == AccessKind::AtomicWrite || kind == AccessKind::SameWrite;
 }
 } // namespace
 

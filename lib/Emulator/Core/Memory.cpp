@@ -236,11 +236,15 @@ void store(Exec &x, unsigned lane, Space space, uint64_t address, unsigned bytes
     throw;
   }
   bool strong = order != Order::Weak;
-  tell(x, target, bytes, strong ? AccessKind::AtomicWrite : AccessKind::Write);
+  bool same = memcmp(target.bytes, from, bytes) == 0;
+  tell(x, target, bytes,
+       strong ? AccessKind::AtomicWrite
+       : same ? AccessKind::SameWrite
+              : AccessKind::Write);
   std::unique_lock<std::mutex> lock;
   if (strong && target.space == Space::Global)
     lock = std::unique_lock(x.machine.global->atomics);
-  if (target.space != Space::Local && memcmp(target.bytes, from, bytes) != 0)
+  if (target.space != Space::Local && !same)
     x.cluster.lastChange = x.cluster.steps;
   memcpy(target.bytes, from, bytes);
   if (strong)
