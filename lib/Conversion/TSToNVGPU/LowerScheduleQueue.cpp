@@ -69,8 +69,8 @@ LogicalResult TaskLowering::lowerNextTile(NextTileOp op) {
     Type half = b.getI64Type();
     Value bits = LLVM::ConstantOp::create(b, e.loc, b.getIntegerAttr(response.getType(), 64));
     Value low = LLVM::TruncOp::create(b, e.loc, half, response);
-    Value high = LLVM::TruncOp::create(
-        b, e.loc, half, LLVM::LShrOp::create(b, e.loc, response, bits).getResult());
+    Value high = LLVM::TruncOp::create(b, e.loc, half,
+                                       LLVM::LShrOp::create(b, e.loc, response, bits).getResult());
     auto dialect = LLVM::AsmDialectAttr::get(b.getContext(), LLVM::AsmDialect::AD_ATT);
     return LLVM::InlineAsmOp::create(
                b, e.loc, b.getI32Type(), ValueRange{low, high},
@@ -80,8 +80,7 @@ LogicalResult TaskLowering::lowerNextTile(NextTileOp op) {
                LLVM::TailCallKind::None, dialect, ArrayAttr())
         .getResult(0);
   };
-  Value cta =
-      e.choose(state[nextValid], b.getI32Type(), place, [&] { return e.i32(0); });
+  Value cta = e.choose(state[nextValid], b.getI32Type(), place, [&] { return e.i32(0); });
   int64_t width = kernel.kernel.getClusterSize() > 1 ? kernel.kernel.getCluster()[0] : 1;
   state[nextTile] = width > 1 ? e.divu(cta, e.i32(width)) : cta;
   return lowerStep(*op, queue, proto::Op::Release);

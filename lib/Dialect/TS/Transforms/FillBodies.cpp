@@ -50,6 +50,34 @@ void KernelFiller::flatten(ResourceOp resource) {
   resource.setAllocsAttr(ArrayAttr::get(ctx, allocs));
 }
 
+/// A ring whose memory the schedule does not declare gets some, so that its engines have something
+/// to move: the bytes that its barriers count, or the smallest operand of a product.
+void KernelFiller::lendMemory(Ring &ring) {
+  ResourceOp resource = ring.op;
+  bool tmem = resource.getSpace() == Space::Tmem;
+  if (!ring.spec || !resource.getAllocs().empty() || (!tmem && resource.getSpace() != Space::Smem))
+    return;
+  MLIRContext *ctx = resource.getContext();
+  static constexpr int64_t kColumns = 32;
+  proto::CtaGrid grid(*ring.spec, cluster);
+  bool pair = proto::consumerKind(ring.spec->type) == proto::SideKind::Umma;
+  int64_t bytes = kTileBytes;
+  if (proto::hasTmaProducer(ring.spec->type) && ring.spec->numBytes)
+    bytes = *ring.spec->numBytes / (pair ? int64_t(grid.pairSize()) : 1);
+  auto type = tmem ? MemRefType::get({kTmemLanes, kColumns}, IntegerType::get(ctx, 32),
+                                     MemRefLayoutAttrInterface(), TmemSpaceAttr::get(ctx))
+                   : MemRefType::get({bytes}, IntegerType::get(ctx, 8), MemRefLayoutAttrInterface(),
+                                     SmemSpaceAttr::get(ctx, 0));
+  auto alloc = AllocAttr::get(ctx, (resource.getName() + ".fill").str(), type,
+                              tmem ? 0 : kTmaSmemAlignment, -1, true);
+  resource.setAllocsAttr(ArrayAttr::get(ctx, Attribute(alloc)));
+  // What its engines are is derived from the space, so it is asked again.
+  ring.spec = pipelineSpecOf(resource.getResult());
+  remark(resource, "'" + resource.getName() + "' declares no memory and gets " +
+                       (tmem ? Twine(kColumns) + " columns" : Twine(bytes) + " bytes") +
+                       " per stage");
+}
+
 LogicalResult KernelFiller::collect() {
   cluster = clusterSpecOf(kernel);
   for (auto op : kernel.getBodyBlock().getOps<ResourceOp>()) {
@@ -72,8 +100,10 @@ LogicalResult KernelFiller::collect() {
         ring.writers.push_back(task);
     }
     llvm::sort(ring.writers, [](TaskOp x, TaskOp y) { return x->isBeforeInBlock(y); });
-    if (declared && !written)
+    if (declared && !written) {
+      lendMemory(ring);
       flatten(ring.op);
+    }
     for (auto [i, alloc] : llvm::enumerate(ring.op.getAllocs().getAsRange<AllocAttr>()))
       if (!isTmem(alloc.getType()))
         ring.stageBytes += getBytes(alloc.getType());

@@ -68,6 +68,7 @@ public:
 private:
   LogicalResult collect();
   void flatten(ResourceOp resource);
+  void lendMemory(Ring &ring);
   Value argument(StringRef name, Type type);
   Type lineType();
   Type reportType();

@@ -330,6 +330,19 @@ LogicalResult BodyWriter::write(ArrayRef<Access> accesses, ArrayRef<Value> opera
       part.size = std::max<int64_t>(0, ring.written - at);
     }
     at += part.size;
+    // No product fills shared memory: it is the consumer's own, which writes it first.
+    if (read && ring.spec && !checked && !ring.partly) {
+      Access fill = part;
+      fill.write = true;
+      if (failed(access(fill, operands)))
+        return failure();
+      checked = true;
+      LogicalResult compared = access(part, operands);
+      checked = false;
+      if (failed(compared))
+        return failure();
+      continue;
+    }
     if (part.size && failed(access(part, operands)))
       return failure();
   }
