@@ -60,6 +60,22 @@ struct Matrix {
   }
 };
 
+constexpr unsigned area = 6144; // of a matrix in memory
+
+/// Copies `bytes` between global (%rd) and shared memory by all lanes.
+std::string copy(bool toShared, const std::string &global, unsigned shared, unsigned bytes) {
+  std::string name = toShared ? "IN" : "OUT", values = "{%r70, %r71, %r72, %r73}";
+  std::string ld =
+      toShared ? "ld.global.v4.u32 " + values + ", [%rd11];\nst.shared.v4.u32 [%r61], " + values
+               : "ld.shared.v4.u32 " + values + ", [%r61];\nst.global.v4.u32 [%rd11], " + values;
+  return "mad.lo.u32 %r61, %r0, 16, " + std::to_string(shared) +
+         ";\nadd.u32 %r61, %r61, %r60;\nmul.wide.u32 %rd10, %r0, 16;\nadd.u64 %rd11, %rd10, " +
+         global + ";\nmov.u32 %r62, 0;\n" + name + ":\n" + ld +
+         ";\nadd.u32 %r61, %r61, 512;\nadd.u64 %rd11, %rd11, 512;\nadd.u32 %r62, %r62, 1;\n"
+         "setp.lt.u32 %p1, %r62, " +
+         std::to_string(bytes / 512) + ";\n@%p1 bra " + name + ";\n";
+}
+
 struct Types {
   std::string d, a, b, c;
 };
@@ -74,10 +90,10 @@ void check(unsigned m, unsigned n, unsigned k, const Types &t, bool columnA, boo
     return matrix;
   };
   Matrix a = make(m, k, columnA, t.a), b = make(k, n, columnB, t.b), c = make(m, n, columnC, t.c);
-  std::vector<uint8_t> input(3 * 16384);
+  std::vector<uint8_t> input(4 * area);
   a.put(input, 0);
-  b.put(input, 16384);
-  c.put(input, 32768);
+  b.put(input, area);
+  c.put(input, 2 * area);
   auto registers = [](const Matrix &x, bool operand) {
     return operand && x.type == "f16"
                ? 8
@@ -96,17 +112,22 @@ void check(unsigned m, unsigned n, unsigned k, const Types &t, bool columnA, boo
       }
   std::string shape = "m" + std::to_string(m) + "n" + std::to_string(n) + "k" + std::to_string(k);
   auto layout = [](bool column) { return std::string(column ? "col" : "row"); };
+  test::Run run;
+  run.input = input;
+  run.outputBytes = area;
+  bool shared = space == ".shared";
+  std::string from = shared ? "[%r60+" : "[%rd1+";
   auto load = [&](const char *which, const Matrix &x, unsigned first, unsigned offset,
                   bool operand) {
     return "wmma.load." + std::string(which) + ".sync.aligned." + layout(x.columnMajor) + "." +
            shape + space + "." + x.type + " " + list(reg(x.type), first, registers(x, operand)) +
-           ", [%rd1+" + std::to_string(offset) + "], " + std::to_string(x.leading()) + ";\n";
+           ", " + from + std::to_string(offset) + "], " + std::to_string(x.leading()) + ";\n";
   };
-  test::Run run;
-  run.input = input;
-  run.outputBytes = 32768;
-  run.body =
-      load("a", a, 10, 0, true) + load("b", b, 20, 16384, true) + load("c", c, 30, 32768, false);
+  if (shared)
+    run.body =
+        ".shared .align 32 .b8 sv[24576];\nmov.u32 %r60, sv;\n" + copy(true, "%rd1", 0, 4 * area);
+  run.body +=
+      load("a", a, 10, 0, true) + load("b", b, 20, area, true) + load("c", c, 30, 2 * area, false);
   std::string types = t.a == "f16" ? t.d + "." + t.c : t.d + "." + t.a + "." + t.b + "." + t.c;
   run.body += "wmma.mma." + (bitOperation.empty() ? "" : bitOperation + ".popc.") +
               "sync.aligned." + layout(columnA) + "." + layout(columnB) + "." + shape + "." +
@@ -114,9 +135,12 @@ void check(unsigned m, unsigned n, unsigned k, const Types &t, bool columnA, boo
               list(reg(t.a), 10, registers(a, true)) + ", " +
               list(reg(t.b), 20, registers(b, true)) + ", " +
               list(reg(t.c), 30, registers(c, false)) + ";\nwmma.store.d.sync.aligned." +
-              layout(columnC) + "." + shape + space + "." + t.d + " [%rd0], " +
+              layout(columnC) + "." + shape + space + "." + t.d +
+              (shared ? " [%r60+18432], " : " [%rd0], ") +
               list(reg(t.d), t.d == "f64" ? 28 : 40, registers(d, false)) + ", " +
               std::to_string(d.leading()) + ";\n";
+  if (shared)
+    run.body += copy(false, "%rd0", 3 * area, area);
   Ran ran = runPtx(run);
   ASSERT_TRUE(ran.ok()) << run.body << ran.text();
   std::vector<uint8_t> expected(run.outputBytes);
@@ -126,7 +150,7 @@ void check(unsigned m, unsigned n, unsigned k, const Types &t, bool columnA, boo
 } // namespace
 
 TEST(Wmma, Products) {
-  for (const std::string space : {".global", ""})
+  for (const std::string space : {".global", "", ".shared"})
     for (bool columnA : {false, true})
       for (bool columnB : {false, true})
         for (bool columnC : {false, true}) {
