@@ -1,7 +1,7 @@
 // tcgen05.ld and st in every shape and size, cp and shift: which cell goes where. The fragments are
 // those of the PTX ISA's figures, written as strides of threads and registers.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "Tcgen05MmaCase.h"
+#include "Tcgen05MmaKernel.h"
 
 using namespace ts::emu;
 using namespace ts::emu::test;

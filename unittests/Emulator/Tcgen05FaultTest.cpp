@@ -1,6 +1,6 @@
 // What the emulator says about misuse of tensor memory and of tcgen05 instructions, and what it has
 // to accept. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "Tcgen05MmaCase.h"
+#include "Tcgen05MmaKernel.h"
 
 using namespace ts::emu;
 using namespace ts::emu::test;

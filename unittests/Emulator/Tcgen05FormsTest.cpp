@@ -3,7 +3,7 @@
 // With TS_WRITE_TCGEN05_FORMS=FILE the executed ones are written for ptxas.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "../../lib/Emulator/Core/Decode.h"
-#include "Tcgen05MmaCase.h"
+#include "Tcgen05MmaKernel.h"
 
 #include <set>
 

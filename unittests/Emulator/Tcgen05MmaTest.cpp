@@ -1,6 +1,6 @@
 // tcgen05.mma: kinds x major-ness x swizzle x M and N, D of one and of two CTAs, A in tensor
 // memory, accumulation. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-#include "Tcgen05MmaCase.h"
+#include "Tcgen05MmaKernel.h"
 
 using namespace ts::emu;
 using namespace ts::emu::test;

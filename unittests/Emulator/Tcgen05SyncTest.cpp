@@ -1,7 +1,7 @@
 // tcgen05.commit in every form, products under hostile schedules, and the rarer parts of the
 // arithmetic: saturation, zero-column masks. SPDX-License-Identifier: Apache-2.0 WITH
 // LLVM-exception
-#include "Tcgen05MmaCase.h"
+#include "Tcgen05MmaKernel.h"
 
 using namespace ts::emu;
 using namespace ts::emu::test;
