@@ -148,11 +148,12 @@ std::unique_ptr<Op> decodeQuery(Decode &d) {
       holds |= uint32_t(is) << lane;
       if (canceled)
         continue;
-      if (!is)
-        fault(FaultKind::LaunchControl,
-              "get_first_ctaid of a request that failed; expected is_canceled to be tested first");
-      for (unsigned i = 0; i < to.size(); ++i)
-        to[i].set(x, lane, dim == 3 ? (i < 3 ? response.ctaid[i] : 0) : response.ctaid[dim]);
+      // Of a request that failed the place is undefined. No fault: LLVM asks for it before it looks
+      // at the answer, and drops it. Whoever uses it finds a place that no grid has.
+      for (unsigned i = 0; i < to.size(); ++i) {
+        uint32_t place = dim == 3 ? (i < 3 ? response.ctaid[i] : 0) : response.ctaid[dim];
+        to[i].set(x, lane, is ? place : 0xffffffff);
+      }
     }
     if (canceled)
       to[0].setPredicate(x, holds);
