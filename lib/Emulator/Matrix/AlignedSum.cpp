@@ -4,16 +4,30 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <utility>
 
 namespace ts::emu {
 namespace {
 /// x * 2^shift, cut off towards zero.
 int64_t scaled(int64_t x, int shift) {
   if (shift >= 0)
-    return x << shift; // a few places only: `addend` less the length of the product's fraction
+    return x << shift; // a few places only
   if (shift <= -63)
     return 0;
   return x < 0 ? -(-x >> -shift) : x >> -shift;
+}
+
+constexpr int floatFraction = 23;
+
+/// A finite f32 as mantissa and exponent; zero counts as a very small number.
+std::pair<int64_t, int> splitAddend(float d) {
+  uint32_t bits = std::bit_cast<uint32_t>(d);
+  int exponent = int(bits >> 23 & 0xff);
+  int64_t mantissa = bits & 0x7fffff;
+  if (exponent)
+    mantissa |= 0x800000;
+  exponent = std::max(exponent, 1) - 127;
+  return {bits >> 31 ? -mantissa : mantissa, mantissa ? exponent : -10000};
 }
 
 /// The exponent of a type's subnormal numbers, whose mantissas are not normalised.
@@ -59,22 +73,31 @@ float AlignedSum::operator()(unsigned row, unsigned column, float d) const {
       sum += double(a[size_t(row) * k + i]) * double(b[size_t(column) * k + i]);
     return std::isnan(sum) ? std::bit_cast<float>(0x7fffffffu) : float(sum);
   }
-  int largest = d == 0 ? none : std::max(std::ilogb(d), smallestExponent(Num::F32));
-  for (unsigned i = 0; i < k; ++i)
-    if (x[i].mantissa && y[i].mantissa)
-      largest = std::max(largest, x[i].exponent + y[i].exponent);
-  if (largest == none)
+  auto [start, exponent] = splitAddend(d);
+  int largest = exponent;
+  for (unsigned i = 0; i < k; ++i) // a zero's exponent is too small to count
+    largest = std::max(largest, x[i].exponent + y[i].exponent);
+  if (largest <= none)
     return 0;
   int unit = largest - int(precision.addend); // everything is a multiple of 2^unit from here on
-  int64_t sum = int64_t(std::trunc(std::ldexp(double(d), -unit)));
-  for (unsigned i = 0; i < k; ++i)
-    sum += scaled(int64_t(x[i].mantissa) * y[i].mantissa,
-                  x[i].exponent + y[i].exponent - 2 * fraction - unit);
+  int64_t sum = scaled(start, exponent - floatFraction - unit);
+  // One product is mantissas * 2^(exponents - 2 * fraction); no branches, this is the inner loop.
+  constexpr int ahead = int(wide.addend) - 2 * fraction;
+  int base = largest + int(wide.addend - precision.addend);
+  for (unsigned i = 0; i < k; ++i) {
+    int64_t product = int64_t(x[i].mantissa) * y[i].mantissa * (1 << ahead);
+    int down = std::min(base - (x[i].exponent + y[i].exponent), 62);
+    int64_t towardsZero = product >> 63 & ((int64_t(1) << down) - 1);
+    sum += (product + towardsZero) >> down;
+  }
   // Cut off to the result's fraction.
   int length = 64 - std::countl_zero(uint64_t(sum < 0 ? -sum : sum));
   int drop = length - 1 - int(precision.result);
   if (drop > 0)
     sum = scaled(scaled(sum, -drop), drop);
+  // The sum has few enough digits for f32; the product is exact unless it is subnormal.
+  if (unit >= -126 && unit <= 127)
+    return float(sum) * std::bit_cast<float>(uint32_t(unit + 127) << 23);
   return float(std::ldexp(double(sum), unit));
 }
 
