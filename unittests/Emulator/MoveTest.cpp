@@ -164,18 +164,19 @@ TEST(Move, ClusterAddresses) {
       "isspacep.shared::cluster %p2, %rd6;\nselp.u32 %r10, 1, 0, %p1;\n"
       "selp.u32 %r11, 1, 0, %p2;\ncvt.u64.u32 %rd8, %r3;\n"
       "mapa.shared::cluster.u64 %rd9, %rd8, %r2;\ngetctarank.shared::cluster.u64 %r12, %rd9;\n"
-      "barrier.cluster.arrive;\nbarrier.cluster.wait;\nsetp.ne.u32 %p3, %r0, 0;\n@%p3 ret;\n"
+      "barrier.cluster.arrive;\nbarrier.cluster.wait;\nmov.pred %p4, %is_explicit_cluster;\n"
+      "selp.u32 %r13, 1, 0, %p4;\nsetp.ne.u32 %p3, %r0, 0;\n@%p3 ret;\n"
       "mul.wide.u32 %rd2, %r1, 32;\nadd.u64 %rd3, %rd0, %rd2;\n"
       "st.global.v4.b32 [%rd3], {%r5, %r6, %r7, %r8};\n"
-      "st.global.v4.b32 [%rd3+16], {%r10, %r11, %r12, %r12};\n";
+      "st.global.v4.b32 [%rd3+16], {%r10, %r11, %r12, %r13};\n";
   run.options.grid = {2, 1, 1};
   run.options.cluster = {2, 1, 1};
   Ran ran = runPtx(run);
   ASSERT_TRUE(ran.ok()) << ran.text();
   for (unsigned rank = 0; rank < 2; ++rank) {
     unsigned peer = 1 - rank;
-    const uint32_t expected[] = {100 + peer, peer, 100 + peer, peer, 0, 1, peer};
-    for (unsigned i = 0; i < 7; ++i)
+    const uint32_t expected[] = {100 + peer, peer, 100 + peer, peer, 0, 1, peer, 1};
+    for (unsigned i = 0; i < 8; ++i)
       EXPECT_EQ(ran.at<uint32_t>(8 * rank + i), expected[i]) << rank << " " << i;
   }
 }

@@ -56,7 +56,7 @@ template <class F, bool largest> uint16_t choose(uint16_t a, uint16_t b, Clamp c
   return c.xorsign ? (result & 0x7fff) | sign : result;
 }
 
-template <class F, HalfOp op, bool ftz>
+template <class F, HalfOp op, bool ftz, bool clamped>
 uint16_t compute(uint16_t a, uint16_t b, uint16_t c, Clamp clamps) {
   a = flush<F, ftz>(a);
   b = flush<F, ftz>(b);
@@ -80,16 +80,16 @@ uint16_t compute(uint16_t a, uint16_t b, uint16_t c, Clamp clamps) {
     result = F::out(std::tanh(F::in(a)));
   else
     result = F::out(std::exp2(F::in(a)));
-  return flush<F, ftz>(clamp<F>(result, clamps));
+  return flush<F, ftz>(clamped ? clamp<F>(result, clamps) : result);
 }
 
-template <class F, HalfOp op, bool ftz, bool pair>
+template <class F, HalfOp op, bool ftz, bool pair, bool clamped>
 uint64_t computeSlot(uint64_t a, uint64_t b, uint64_t c, Clamp clamps) {
-  uint64_t low = compute<F, op, ftz>(uint16_t(a), uint16_t(b), uint16_t(c), clamps);
+  uint64_t low = compute<F, op, ftz, clamped>(uint16_t(a), uint16_t(b), uint16_t(c), clamps);
   if constexpr (!pair)
     return low;
   uint64_t high =
-      compute<F, op, ftz>(uint16_t(a >> 16), uint16_t(b >> 16), uint16_t(c >> 16), clamps);
+      compute<F, op, ftz, clamped>(uint16_t(a >> 16), uint16_t(b >> 16), uint16_t(c >> 16), clamps);
   return high << 16 | low;
 }
 
@@ -99,10 +99,10 @@ template <HalfOp op> std::unique_ptr<Op> build(Decode &d, Type type, bool ftz, C
   bool pair = type == Type::F16x2 || type == Type::BF16x2;
   Type bits = pair ? Type::B32 : Type::B16;
   Dst to = d.dst(0);
-  auto make = [&](auto format, auto flushed, auto isPair) {
+  auto make = [&](auto format, auto flushed, auto isPair, auto clamped) {
     using F = decltype(format);
     auto f = [=](uint64_t a, uint64_t b, uint64_t c) {
-      return computeSlot<F, op, flushed, isPair>(a, b, c, clamps);
+      return computeSlot<F, op, flushed, isPair, clamped>(a, b, c, clamps);
     };
     if constexpr (operands == 4)
       return lanewise(to, d.src(1, bits), d.src(2, bits), d.src(3, bits), f);
@@ -114,7 +114,10 @@ template <HalfOp op> std::unique_ptr<Op> build(Decode &d, Type type, bool ftz, C
   };
   bool isBf16 = type == Type::BF16 || type == Type::BF16x2;
   return forFlags(ftz, pair, [&](auto flushed, auto isPair) {
-    return isBf16 ? make(BF16Format{}, flushed, isPair) : make(F16Format{}, flushed, isPair);
+    return forFlags(clamps.sat || clamps.relu, false, [&](auto clamped, auto) {
+      return isBf16 ? make(BF16Format{}, flushed, isPair, clamped)
+                    : make(F16Format{}, flushed, isPair, clamped);
+    });
   });
 }
 } // namespace

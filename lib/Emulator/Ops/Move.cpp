@@ -110,7 +110,8 @@ std::unique_ptr<Op> decodeMov(Decode &d) {
     return decodeUnpack(d, type);
   Dst to = d.dst(0);
   if (type == Type::Pred) {
-    Src from = d.predicate(1);
+    bool isSpecial = d.operand(1).kind == ptx::Operand::Kind::Special; // %is_explicit_cluster
+    Src from = isSpecial ? d.src(1, type) : d.predicate(1);
     return makeOp([=](Exec &x) {
       to.setPredicate(x, from.predicate(x));
       return Step::Next;

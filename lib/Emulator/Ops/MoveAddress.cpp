@@ -9,6 +9,8 @@ namespace {
 
 using ptx::Type;
 
+constexpr const char *wideOnly = "generic addresses have 64 bits";
+
 std::optional<Space> takeSpace(Decode &d) {
   switch (d.takeOneOf({"global", "shared", "shared::cta", "shared::cluster", "local", "const",
                        "param", "param::entry"})) {
@@ -55,7 +57,7 @@ std::unique_ptr<Op> decodeCvta(Decode &d) {
   d.end();
   d.needOperands(2, 2);
   if (type != Type::U64)
-    d.refuse("generic addresses have 64 bits; there is no form with .%s", ptx::typeName(type));
+    d.refuse("%s; there is no form with .%s", wideOnly, ptx::typeName(type));
   uint64_t window = windowOf(*space);
   Dst dst = d.dst(0);
   Src src = d.src(1, type);
@@ -137,7 +139,7 @@ std::unique_ptr<Op> decodeMapa(Decode &d) {
   d.end();
   d.needOperands(3, 3);
   if (type != Type::U64 && (generic || type != Type::U32))
-    d.refuse("there is no mapa of type .%s here", ptx::typeName(type));
+    d.refuse("%s; there is no mapa of type .%s here", wideOnly, ptx::typeName(type));
   Dst dst = d.dst(0);
   Src src = d.src(1, type), rank = d.src(2, Type::U32);
   return makeOp([=](Exec &x) {
@@ -167,7 +169,7 @@ std::unique_ptr<Op> decodeGetctarank(Decode &d) {
   d.end();
   d.needOperands(2, 2);
   if (type != Type::U64 && (generic || type != Type::U32))
-    d.refuse("there is no getctarank of type .%s here", ptx::typeName(type));
+    d.refuse("%s; there is no getctarank of type .%s here", wideOnly, ptx::typeName(type));
   Dst dst = d.dst(0);
   Src src = d.src(1, type);
   bool check = generic && src.kind == Src::Kind::Reg;
@@ -197,10 +199,12 @@ void registerAddresses(DecoderTable &table) {
               "%p1, %rd1"}});
   table.add("mapa", decodeMapa,
             {{"mapa[.shared::cluster].u64", "%rd1, %rd2, %r1"},
-             {"mapa.shared::cluster.u32", "%r1, %r2, %r3"}});
+             {"mapa.shared::cluster.u32", "%r1, %r2, %r3"},
+             {"mapa.u32", "%r1, %r2, %r3", wideOnly}});
   table.add("getctarank", decodeGetctarank,
             {{"getctarank[.shared::cluster].u64", "%r1, %rd2"},
-             {"getctarank.shared::cluster.u32", "%r1, %r2"}});
+             {"getctarank.shared::cluster.u32", "%r1, %r2"},
+             {"getctarank.u32", "%r1, %r2", wideOnly}});
 }
 
 } // namespace ts::emu
