@@ -144,9 +144,11 @@ def check(path, options, tools):
 
 def emulate(row, folder, ptx, minimum, trips, options, tools):
     report = os.path.join(folder, "fill_report.npy")
-    for count in trips or sorted({minimum, minimum + options.trips}):
+    # Long enough that every ring wraps more than once, once.
+    counts = trips or sorted({minimum, minimum + options.trips})
+    for count in counts + [max(counts) + 10]:
         args = arguments(ptx[:-4] + ".json", folder, count, options.tiles)
-        for schedule in options.schedules:
+        for schedule in options.schedules if count in counts else ["fair"]:
             if os.path.exists(report):
                 os.remove(report)
             command = [tools["run"], ptx, "--device=emulator", "--schedule", schedule, "--sms", "2",

@@ -110,6 +110,7 @@ private:
   LogicalResult operation(Operation &op);
   LogicalResult work(Operation &op);
   void step(Operation &op);
+  void notRead(Value resource);
   SmallVector<Value> membersOf(Value resource);
   bool readByMatrix(const Ring &ring, ArrayRef<Access> accesses);
   LogicalResult passOn(ConsumeOp op, const Ring &ring, ArrayRef<Access> accesses);

@@ -13,16 +13,21 @@ using namespace mlir::ts::fill;
 namespace proto = ::ts::protocol;
 
 LogicalResult TaskFiller::run() {
-  for (Value resource : task.getWrites())
-    if (Ring *ring = kernel.ringOf(resource); ring && ring->writers.size() > 1)
-      filled[resource] = 0;
   if (failed(block(task.getBodyBlock())))
     return failure();
-  for (auto &[resource, op] : unread)
-    kernel.remark(op, Twine("nothing in task '") + task.getName() +
-                          "' multiplies what this reads of '" + getResourceName(resource) +
-                          "', so it is not read");
+  while (!unread.empty())
+    notRead(unread.back().first);
   return success();
+}
+
+void TaskFiller::notRead(Value resource) {
+  auto it = unread.find(resource);
+  if (it == unread.end())
+    return;
+  kernel.remark(it->second, Twine("no product of task '") + task.getName() + "' follows before '" +
+                                getResourceName(resource) +
+                                "' is released, so this stage is not read");
+  unread.erase(it);
 }
 
 LogicalResult TaskFiller::block(Block &block) {
@@ -58,6 +63,7 @@ void TaskFiller::step(Operation &op) {
         held.insert(member);
       } else if (isa<ReleaseOp>(op)) {
         held.remove(member);
+        notRead(member);
       } else {
         // Several tasks that fill one stage take its bytes in the order of the tasks.
         Ring *ring = kernel.ringOf(member);

@@ -231,11 +231,11 @@ LogicalResult BodyWriter::copyByTma(const Access &access) {
     return refuse("a copy completes on the full barrier of a pipeline, and '" +
                   getResourceName(op->getOperand(0)) + "' has none");
   proto::CtaGrid grid(*ring.spec, kernel.getCluster());
-  // Every warp issues its share, or one warp all.
+  // Every warp issues its share, also where one arms for all: a warp that waits for a stage without
+  // filling it is tied to nothing and may fall a lap behind.
   int64_t warps = task.task.getWarpsPerReplica(), size = access.size;
   bool own = task.lanePerWarp(ring, side);
-  bool leader = ring.spec->producerSignal & proto::SignalTaskWarpLeader;
-  bool shared = warps > 1 && !own && !leader && size % (warps * kTmaSmemAlignment) == 0;
+  bool shared = warps > 1 && !own && size % (warps * kTmaSmemAlignment) == 0;
   Value warp;
   if (warps > 1 && !own)
     warp = InfoOp::create(b, b.getIndexType(), InfoKind::Warp);
