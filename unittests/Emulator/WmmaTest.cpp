@@ -81,7 +81,8 @@ struct Types {
 };
 
 void check(unsigned m, unsigned n, unsigned k, const Types &t, bool columnA, bool columnB,
-           bool columnC, const std::string &space, const std::string &bitOperation = "") {
+           bool columnC, const std::string &space, const std::string &bitOperation = "",
+           bool saturate = false) {
   std::mt19937 random(m * 131 + n * 17 + k);
   auto make = [&](unsigned rows, unsigned columns, bool columnMajor, const std::string &type) {
     Matrix matrix{rows, columns, columnMajor, type, std::vector<int>(rows * columns)};
@@ -129,6 +130,8 @@ void check(unsigned m, unsigned n, unsigned k, const Types &t, bool columnA, boo
   run.body +=
       load("a", a, 10, 0, true) + load("b", b, 20, area, true) + load("c", c, 30, 2 * area, false);
   std::string types = t.a == "f16" ? t.d + "." + t.c : t.d + "." + t.a + "." + t.b + "." + t.c;
+  if (saturate)
+    types += ".satfinite";
   run.body += "wmma.mma." + (bitOperation.empty() ? "" : bitOperation + ".popc.") +
               "sync.aligned." + layout(columnA) + "." + layout(columnB) + "." + shape + "." +
               types + " " + list(reg(t.d), t.d == "f64" ? 28 : 40, registers(d, false)) + ", " +
@@ -160,14 +163,18 @@ TEST(Wmma, Products) {
                 check(m, n, 16, {d, "f16", "f16", c}, columnA, columnB, columnC, space);
             check(m, n, 16, {"f32", "bf16", "bf16", "f32"}, columnA, columnB, columnC, space);
             for (const char *type : {"s8", "u8"})
-              check(m, n, 16, {"s32", type, type, "s32"}, columnA, columnB, columnC, space);
+              for (bool saturate : {false, true})
+                check(m, n, 16, {"s32", type, type, "s32"}, columnA, columnB, columnC, space, "",
+                      saturate);
           }
           check(16, 16, 8, {"f32", "tf32", "tf32", "f32"}, columnA, columnB, columnC, space);
           check(8, 8, 4, {"f64", "f64", "f64", "f64"}, columnA, columnB, columnC, space);
           if (columnA || !columnB)
             continue;
           for (const char *type : {"s4", "u4"})
-            check(8, 8, 32, {"s32", type, type, "s32"}, false, true, columnC, space);
+            for (bool saturate : {false, true})
+              check(8, 8, 32, {"s32", type, type, "s32"}, false, true, columnC, space, "",
+                    saturate);
           for (const char *operation : {"xor", "and"})
             check(8, 8, 128, {"s32", "b1", "b1", "s32"}, false, true, columnC, space, operation);
         }
