@@ -57,7 +57,7 @@ const NamedMode integerModes[] = {
 const NamedMode floatModes[] = {
     {".rn", Mode::Nearest}, {".rz", Mode::Zero}, {".rm", Mode::Down}, {".rp", Mode::Up}};
 
-const Quad huge = power(1500); // stands for infinity
+constexpr Quad huge = 0x1p1500L; // stands for infinity
 
 Quad rounded(Quad v, Mode mode) {
   if (v > Quad(1e30) || v < Quad(-1e30))

@@ -8,12 +8,12 @@ using namespace ts::emu::test;
 namespace {
 struct HalfCase {
   Format f;
-  std::string name;
+  std::string_view name;
   uint16_t one;
   uint16_t infinity() const { return f.mantissa == 10 ? 0x7c00 : 0x7f80; }
   bool isNaN(uint16_t v) const { return (v & 0x7fff) > infinity(); }
 };
-const HalfCase f16{formatF16, "f16", 0x3c00}, bf16{formatBF16, "bf16", 0x3f80};
+constexpr HalfCase f16{formatF16, "f16", 0x3c00}, bf16{formatBF16, "bf16", 0x3f80};
 
 struct HalfModifiers {
   bool ftz = false, sat = false, relu = false;
@@ -58,11 +58,11 @@ using Scalar1 = std::function<uint16_t(uint16_t, uint16_t, uint16_t)>;
 /// The form and its x2 form.
 void addBoth(std::vector<FormCase> &forms, const std::string &modifiers, const HalfCase &h,
              size_t operands, const Scalar1 &f) {
-  forms.push_back({modifiers + "." + h.name, std::string(operands, 'h'),
+  forms.push_back({modifiers + "." + std::string(h.name), std::string(operands, 'h'),
                    [=](uint64_t a, uint64_t b, uint64_t c) {
                      return uint64_t(f(uint16_t(a), uint16_t(b), uint16_t(c)));
                    }});
-  forms.push_back({modifiers + "." + h.name + "x2", std::string(operands, 'r'),
+  forms.push_back({modifiers + "." + std::string(h.name) + "x2", std::string(operands, 'r'),
                    [=](uint64_t a, uint64_t b, uint64_t c) {
                      return uint64_t(f(uint16_t(a), uint16_t(b), uint16_t(c))) |
                             uint64_t(f(uint16_t(a >> 16), uint16_t(b >> 16), uint16_t(c >> 16)))

@@ -50,7 +50,7 @@ float halfValue(const Format &f, uint64_t bits, bool ftz) {
 }
 
 template <class T>
-CompareType integer(std::string name, char shape, decltype(CompareType::kind) k) {
+CompareType integer(const char *name, char shape, decltype(CompareType::kind) k) {
   return {name, shape, k, false, [](const std::string &op, bool, uint64_t a, uint64_t b) {
             return holds(op, T(a), T(b));
           }};
@@ -212,7 +212,7 @@ TEST(MoveCompare, Pairs) {
 
 TEST(MoveCompare, Slct) {
   std::vector<FormCase> forms;
-  for (auto [names, shape, mask] :
+  for (const auto &[names, shape, mask] :
        {std::tuple{std::vector<std::string>{"b16", "u16", "s16"}, 'h', uint64_t(0xffff)},
         {{"b32", "u32", "s32", "f32"}, 'r', uint64_t(0xffffffff)},
         {{"b64", "u64", "s64", "f64"}, 'd', ~uint64_t(0)}})

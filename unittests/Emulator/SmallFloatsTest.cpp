@@ -148,7 +148,7 @@ TEST(SmallFloats, Powers) {
 }
 
 TEST(SmallFloats, LoopRoundingsAgree) {
-  std::mt19937_64 random(1);
+  std::mt19937_64 random(1); // NOLINT(bugprone-random-generator-seed): the same every time
   for (unsigned bits = 0; bits < 65536; ++bits)
     for (unsigned low : {0u, 1u, 0x7fffu, 0x8000u, 0x8001u, 0xfffu, 0x1000u, 0x1001u, 0xffffu}) {
       float f = std::bit_cast<float>(bits << 16 | low);
@@ -172,7 +172,7 @@ TEST(SmallFloats, LoopRoundingsAgree) {
 
 // Exact results against the host's own rounding, which the host does in hardware in every mode.
 TEST(SmallFloats, ExactArithmetic) {
-  std::mt19937_64 random(2);
+  std::mt19937_64 random(2); // NOLINT(bugprone-random-generator-seed): the same every time
   auto value = [&] {
     static const double special[] = {0.0, -0.0, INFINITY, -INFINITY, 1.0, -1.0, 5e-324, 1.7e308};
     if (random() % 8 == 0)
