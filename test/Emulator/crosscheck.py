@@ -85,6 +85,10 @@ def arguments(manifest, folder, trips, tiles):
     return result
 
 
+def name_of(path):
+    return os.path.basename(path).split("_")[0]
+
+
 class Row:
     def __init__(self, name):
         self.name = name
@@ -111,7 +115,7 @@ def run(command, limit):
 
 def check(path, options, tools):
     name = os.path.splitext(os.path.basename(path))[0]
-    number = name.split("_")[0]
+    number = name_of(path)
     row = Row(name)
     folder = os.path.join(options.work, name)
     os.makedirs(folder, exist_ok=True)
@@ -144,6 +148,8 @@ def check(path, options, tools):
 
 def emulate(row, folder, ptx, minimum, trips, options, tools):
     report = os.path.join(folder, "fill_report.npy")
+    with open(ptx[:-4] + ".json", encoding="utf-8") as file:
+        minimum = max([minimum, *json.load(file)["kernels"][0]["min_trips"].values()])
     # Long enough that every ring wraps more than once, once.
     counts = trips or sorted({minimum, minimum + options.trips})
     for count in counts + [max(counts) + 10]:
@@ -195,8 +201,12 @@ def main():
     for path in files:
         row = check(path, options, tools)
         cells = row.steps + [None] * (5 - len(row.steps))
+        # What the prover refutes, the emulator has to find as well.
+        found = row.error
+        if name_of(path) in REFUTED:
+            row.error = "" if "[TS702]" in found else "refuted, but no run shows the race"
         words = ["-" if cell is None else "yes" if cell else "NO" for cell in cells]
-        print("%-46s %-8s %-6s %-6s %-9s %-8s %8.1f  %s" % (row.name, *words, row.seconds, row.error), flush=True)
+        print("%-46s %-8s %-6s %-6s %-9s %-8s %8.1f  %s" % (row.name, *words, row.seconds, found or row.error), flush=True)
         bad += bool(row.error)
     print("%d schedules, %d not clean" % (len(files), bad))
     return 1 if bad else 0
