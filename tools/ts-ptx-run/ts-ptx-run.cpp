@@ -4,6 +4,8 @@
 // LLVM-exception
 #include "Backends.h"
 
+#include "ts/Emulator/Forms.h"
+
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -29,6 +31,8 @@ Runs the cases of a launch file and writes the buffers that have a "compare" to 
   --list                  prints the names of the cases and runs nothing
   --schedule KIND         of the emulator: fair, random:SEED or adversarial:VICTIM
   --trace FILE            of the emulator: a Perfetto trace
+  --list-forms            prints every instruction form that the emulator knows of (as a pattern, tab,
+                          form, tab, nothing or why it is not executed) and runs nothing
   --forms FILE            appends the executed instruction forms, one a line
   --no-races              of the emulator: races and missing fences are not looked for
   --strict                warnings of the emulator fail the case
@@ -147,6 +151,11 @@ int report(const Error &error) {
 } // namespace
 
 int main(int argc, char **argv) {
+  if (argc == 2 && std::string(argv[1]) == "--list-forms") {
+    for (const emu::FormStatus &form : emu::listForms())
+      std::cout << form.pattern << '\t' << form.form << '\t' << form.why << '\n';
+    return exitOk;
+  }
   Result<Options> options = parseOptions(argc, argv);
   if (!options)
     return report(options.error());

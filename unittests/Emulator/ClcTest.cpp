@@ -98,11 +98,6 @@ TEST(Clc, Faults) {
   size_t at = early.find("WAIT:");
   early.insert(at, "ld.shared.b128 %rq1, [answer];\n");
   EXPECT_FAULT(runPtx(program(early, {4, 1, 1})), Race, "cluster launch control");
-  // The failed response has no coordinates.
-  std::string blind = persistent();
-  at = blind.find("@!%p2 bra DONE;\n");
-  blind.erase(at, 16);
-  EXPECT_FAULT(runPtx(program(blind, {1, 1, 1})), LaunchControl, "is_canceled to be tested first");
   EXPECT_FAULT(runPtx(program("mov.b128 %rq1, {%rd0, %rd1};\nclusterlaunchcontrol.query_cancel."
                               "is_canceled.pred.b128 %p2, %rq1;\n")),
                LaunchControl, "no response");

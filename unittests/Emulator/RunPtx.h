@@ -78,7 +78,8 @@ inline std::string ptxModule(const Run &run) {
 /// For the coverage table: the executed forms, appended to the file that TS_EMULATOR_FORMS names.
 inline void recordForms(const LaunchResult &result) {
   const char *file = getenv("TS_EMULATOR_FORMS");
-  if (!file || !result.ok())
+  bool trapped = !result.faults.empty() && result.faults.front().kind == FaultKind::Trap;
+  if (!file || !(result.ok() || trapped))
     return;
   if (FILE *out = fopen(file, "a")) {
     for (const std::string &form : result.forms)

@@ -171,7 +171,8 @@ private:
         continue;
       if (strict)
         return Error{program->module.name + ":" + std::to_string(inst.loc.ptxLine) + ": " + why};
-      entry.op = std::make_unique<RefusedOp>(why);
+      entry.refused = why;
+      entry.op = std::make_unique<RefusedOp>(std::move(why));
     }
     return Done{};
   }

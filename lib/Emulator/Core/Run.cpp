@@ -286,6 +286,8 @@ bool ClusterRun::stepSplit(Warp &warp, Split &split) {
     Site site;
     if (&x.code != &none)
       site = x.site();
+    if (&x.code != &none && e.kind == FaultKind::Trap)
+      executedForms[x.code.form] = 1; // that is what it does
     report(std::move(e), site, &warp);
   }
   return true;

@@ -35,6 +35,7 @@ struct CodeEntry {
   uint32_t form = 0;  // in Program::forms: for coverage
   ptx::Loc loc;
   const ptx::Instruction *source = nullptr;
+  std::string refused; // why the decoder does not take it; executing it says so
 };
 struct Program;
 struct Code {
