@@ -26,7 +26,9 @@ __device__ inline void barrierInitFence() {
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
 }
 __device__ inline void barrierExpect(uint64_t *b, uint32_t bytes) {
-  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared32(b)), "r"(bytes) : "memory");
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared32(b)),
+               "r"(bytes)
+               : "memory");
 }
 __device__ inline void barrierArrive(uint64_t *b) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared32(b)) : "memory");
@@ -34,7 +36,9 @@ __device__ inline void barrierArrive(uint64_t *b) {
 __device__ inline void barrierWait(uint64_t *b, uint32_t parity) {
   asm volatile("{\n\t.reg .pred p;\n"
                "again:\n\tmbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1;\n"
-               "\t@p bra done;\n\tbra again;\ndone:\n\t}" ::"r"(shared32(b)), "r"(parity) : "memory");
+               "\t@p bra done;\n\tbra again;\ndone:\n\t}" ::"r"(shared32(b)),
+               "r"(parity)
+               : "memory");
 }
 __device__ inline void proxyFence() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 __device__ inline uint32_t ctaRank() {
