@@ -9,9 +9,9 @@ using namespace ts::emu::test;
 
 namespace {
 
-uint64_t f32(float value) { return std::bit_cast<uint32_t>(value); }
-uint64_t f64(double value) { return std::bit_cast<uint64_t>(value); }
-uint64_t pair(uint64_t low, uint64_t high) { return low | high << 16; }
+constexpr uint64_t f32(float value) { return std::bit_cast<uint32_t>(value); }
+constexpr uint64_t f64(double value) { return std::bit_cast<uint64_t>(value); }
+constexpr uint64_t pair(uint64_t low, uint64_t high) { return low | high << 16; }
 
 struct Case {
   const char *operation; // with the type
@@ -20,7 +20,7 @@ struct Case {
   uint64_t c = 0;
 };
 // 0x3c00, 0x4000, 0x4200 are 1, 2, 3 in f16; 0x3f80, 0x4000, 0x4040 in bf16.
-const Case cases[] = {
+constexpr Case cases[] = {
     {"add.u32", 4, 0xfffffff0, 0x20, 0x10},
     {"add.s32", 4, 5, 0xfffffffe, 3},
     {"add.u64", 8, 0xffffffffu, 1, 0x100000000},

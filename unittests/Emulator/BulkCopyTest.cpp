@@ -22,12 +22,12 @@ test::Run program(const std::string &body, unsigned ctas = 1) {
 std::string expectTx(size_t bytes) {
   return "mbarrier.arrive.expect_tx.shared.b64 _, [bar], " + std::to_string(bytes) + ";\n";
 }
-const std::string meet = "barrier.cluster.arrive;\nbarrier.cluster.wait;\n";
-const std::string drain = "cp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;\n";
+std::string meet() { return "barrier.cluster.arrive;\nbarrier.cluster.wait;\n"; }
+std::string drain() { return "cp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;\n"; }
 
 #define EXPECT_FAULT(RAN, KIND, TEXT)                                                              \
   do {                                                                                             \
-    Ran ran_ = (RAN);                                                                              \
+    const Ran &ran_ = (RAN);                                                                       \
     EXPECT_TRUE(ran_.faults(FaultKind::KIND)) << ran_.text();                                      \
     EXPECT_NE(ran_.text().find(TEXT), std::string::npos) << ran_.text();                           \
   } while (false)
@@ -60,7 +60,7 @@ TEST(BulkCopy, SharedToGlobal) {
               "cp.async.bulk.global.shared::cta.bulk_group.cp_mask [%rd0+1024], [smem], 32, %rs1;\n"
               "cp.async.bulk.global.shared::cta.bulk_group.L2::cache_hint.cp_mask [%rd0+2048], "
               "[smem], 16, %rd1, %rs1;\n" +
-              drain);
+              drain());
   Ran ran = runPtx(run);
   ASSERT_TRUE(ran.ok()) << ran.text();
   std::vector<uint8_t> expected(4096, 0);
@@ -87,9 +87,9 @@ TEST(BulkCopy, GroupsOfReadsAndWrites) {
   const std::string second = "cp.async.bulk.commit_group;\ncp.async.bulk.global.shared::cta."
                              "bulk_group [%rd0+128], [smem+32], 32;\n"
                              "cp.async.bulk.commit_group;\ncp.async.bulk.wait_group.read 1;\n";
-  Ran first = runPtx(program(store + second + "st.shared.b32 [smem], 0;\n" + drain));
+  Ran first = runPtx(program(store + second + "st.shared.b32 [smem], 0;\n" + drain()));
   EXPECT_TRUE(first.ok()) << first.text();
-  EXPECT_FAULT(runPtx(program(store + second + "st.shared.b32 [smem+32], 0;\n" + drain)), Race,
+  EXPECT_FAULT(runPtx(program(store + second + "st.shared.b32 [smem+32], 0;\n" + drain())), Race,
                "bulk store");
   // A group is the thread's own: without a commit there is nothing to wait for.
   EXPECT_FAULT(runPtx(program(store + "cp.async.bulk.wait_group 0;\nst.shared.b32 [smem], 0;\n")),
@@ -99,14 +99,14 @@ TEST(BulkCopy, GroupsOfReadsAndWrites) {
 TEST(BulkCopy, BetweenCtas) {
   // CTA 1 sends to CTA 0 and signals its barrier.
   const std::string body =
-      fillFromInput("smem", 256, 256) + "fence.proxy.async;\n" + meet +
+      fillFromInput("smem", 256, 256) + "fence.proxy.async;\n" + meet() +
       "mov.u32 %r1, smem;\nmapa.shared::cluster.u32 %r2, %r1, 0;\nmov.u32 %r3, bar;\n"
       "mapa.shared::cluster.u32 %r3, %r3, 0;\n@!%p2 bra SEND;\n" +
       expectTx(128) + waitBarrier("bar", 0, "W") + dumpShared("smem+1024", 128) +
       "bra END;\nSEND:\n"
       "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r2+1024], [smem], "
       "128, [%r3];\nEND:\n" +
-      meet;
+      meet();
   test::Run run = program(body, 2);
   Ran ran = runPtx(run);
   ASSERT_TRUE(ran.ok()) << ran.text();
@@ -119,13 +119,13 @@ TEST(BulkCopy, BetweenCtas) {
 
 TEST(BulkCopy, Multicast) {
   test::Run run = program(
-      meet + "mov.b16 %rs1, 3;\n" + expectTx(64) +
+      meet() + "mov.b16 %rs1, 3;\n" + expectTx(64) +
           "@%p2 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes."
           "multicast::cluster.L2::cache_hint [smem], [%rd1], 32, [bar], %rs1, %rd1;\n"
           "@%p2 cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes."
           "multicast::cluster [smem+32], [%rd1+96], 32, [bar], %rs1;\n" +
           waitBarrier("bar", 0, "W") + "mul.wide.u32 %rd5, %r20, 64;\nadd.u64 %rd0, %rd0, %rd5;\n" +
-          dumpShared("smem", 64) + meet,
+          dumpShared("smem", 64) + meet(),
       2);
   Ran ran = runPtx(run);
   ASSERT_TRUE(ran.ok()) << ran.text();
@@ -185,10 +185,10 @@ TEST(BulkCopy, ReductionsToGlobal) {
                 fillFromInput("smem+64", 64, 64) +
                 "fence.proxy.async;\n"
                 "cp.async.bulk.global.shared::cta.bulk_group [%rd0], [smem+64], 64;\n" +
-                drain + "cp.reduce.async.bulk.global.shared::cta.bulk_group." + c.form +
+                drain() + "cp.reduce.async.bulk.global.shared::cta.bulk_group." + c.form +
                 " [%rd0], [smem], 32;\ncp.reduce.async.bulk.global.shared::cta.bulk_group.L2::"
                 "cache_hint." +
-                c.form + " [%rd0+32], [smem+32], 32, %rd1;\n" + drain);
+                c.form + " [%rd0+32], [smem+32], 32, %rd1;\n" + drain());
     run.input = repeated(c.add, c.width, 64);
     std::vector<uint8_t> old = repeated(c.old, c.width, 64);
     run.input.insert(run.input.end(), old.begin(), old.end());
@@ -202,13 +202,13 @@ TEST(BulkCopy, ReductionsToGlobal) {
 TEST(BulkCopy, ReductionsToShared) {
   for (const Case &c : cases) {
     test::Run run =
-        program(fillFromInput("smem", 128) + "fence.proxy.async;\n" + meet +
+        program(fillFromInput("smem", 128) + "fence.proxy.async;\n" + meet() +
                     "mov.u32 %r1, smem;\nmapa.shared::cluster.u32 %r2, %r1, 0;\nmov.u32 %r3, bar;\n"
                     "mapa.shared::cluster.u32 %r3, %r3, 0;\n@!%p2 bra SEND;\n" +
                     expectTx(64) + waitBarrier("bar", 0, "W") + dumpShared("smem+64", 64) +
                     "bra END;\nSEND:\ncp.reduce.async.bulk.shared::cluster.shared::cta.mbarrier::"
                     "complete_tx::bytes." +
-                    c.form + " [%r2+64], [smem], 64, [%r3];\nEND:\n" + meet,
+                    c.form + " [%r2+64], [smem], 64, [%r3];\nEND:\n" + meet(),
                 2);
     run.input = repeated(c.add, c.width, 64);
     std::vector<uint8_t> old = repeated(c.old, c.width, 64);

@@ -20,7 +20,7 @@ test::Run program(const std::string &body) {
 std::string expectTx(size_t bytes) {
   return "mbarrier.arrive.expect_tx.shared.b64 _, [bar], " + std::to_string(bytes) + ";\n";
 }
-const std::string drain = "cp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;\n";
+const char *const drain = "cp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;\n";
 
 /// A tensor of `rank` dimensions of u32, a box and a place in it.
 struct Shape {

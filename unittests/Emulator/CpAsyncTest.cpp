@@ -19,18 +19,22 @@ test::Run program(const std::string &body, unsigned threads = 1) {
 
 #define EXPECT_FAULT(RAN, KIND, TEXT)                                                              \
   do {                                                                                             \
-    Ran ran_ = (RAN);                                                                              \
+    const Ran &ran_ = (RAN);                                                                       \
     EXPECT_TRUE(ran_.faults(FaultKind::KIND)) << ran_.text();                                      \
     EXPECT_NE(ran_.text().find(TEXT), std::string::npos) << ran_.text();                           \
   } while (false)
 
 /// %r10: smem + 16 * thread, %rd10: input + 16 * thread.
-const std::string perThread = "mov.u32 %r10, smem;\nmul.lo.u32 %r11, %r0, 16;\n"
-                              "add.u32 %r10, %r10, %r11;\nmul.wide.u32 %rd10, %r0, 16;\n"
-                              "add.u64 %rd11, %rd0, %rd10;\nadd.u64 %rd10, %rd1, %rd10;\n";
-const std::string copyOut = "ld.shared.v4.b32 {%r1, %r2, %r3, %r4}, [%r10];\n"
-                            "st.global.v4.b32 [%rd11], {%r1, %r2, %r3, %r4};\n";
-const std::string copy16 = "cp.async.cg.shared.global [%r10], [%rd10], 16;\n";
+std::string perThread() {
+  return "mov.u32 %r10, smem;\nmul.lo.u32 %r11, %r0, 16;\n"
+         "add.u32 %r10, %r10, %r11;\nmul.wide.u32 %rd10, %r0, 16;\n"
+         "add.u64 %rd11, %rd0, %rd10;\nadd.u64 %rd10, %rd1, %rd10;\n";
+}
+std::string copyOut() {
+  return "ld.shared.v4.b32 {%r1, %r2, %r3, %r4}, [%r10];\n"
+         "st.global.v4.b32 [%rd11], {%r1, %r2, %r3, %r4};\n";
+}
+std::string copy16() { return "cp.async.cg.shared.global [%r10], [%rd10], 16;\n"; }
 } // namespace
 
 TEST(CpAsync, SizesAndZeroFill) {
@@ -64,12 +68,12 @@ TEST(CpAsync, SizesAndZeroFill) {
 }
 
 TEST(CpAsync, GroupsAreWaitedForInOrder) {
-  const std::string two = perThread + copy16 +
+  const std::string two = perThread() + copy16() +
                           "cp.async.commit_group;\n"
                           "cp.async.cg.shared.global [%r10+512], [%rd10+512], 16;\n"
                           "cp.async.commit_group;\ncp.async.wait_group 1;\n";
   for (Schedule::Kind kind : {Schedule::Kind::Fair, Schedule::Kind::Random}) {
-    test::Run run = program(two + copyOut + "cp.async.wait_group 0;\n" +
+    test::Run run = program(two + copyOut() + "cp.async.wait_group 0;\n" +
                                 "ld.shared.v4.b32 {%r1, %r2, %r3, %r4}, [%r10+512];\n"
                                 "st.global.v4.b32 [%rd11+512], {%r1, %r2, %r3, %r4};\n",
                             32);
@@ -80,15 +84,16 @@ TEST(CpAsync, GroupsAreWaitedForInOrder) {
     EXPECT_TRUE(std::equal(ran.output.begin(), ran.output.begin() + 1024, run.input.begin()));
   }
   EXPECT_FAULT(runPtx(program(two + "ld.shared.b32 %r1, [%r10+512];\n", 32)), Race, "cp.async");
-  EXPECT_FAULT(runPtx(program(perThread + copy16 + copyOut, 32)), Race, "cp.async");
+  EXPECT_FAULT(runPtx(program(perThread() + copy16() + copyOut(), 32)), Race, "cp.async");
   // Copies that nobody commits are not waited for by wait_group, but by wait_all.
-  EXPECT_FAULT(runPtx(program(perThread + copy16 + "cp.async.wait_group 0;\n" + copyOut, 32)), Race,
-               "cp.async");
-  Ran all = runPtx(program(perThread + copy16 + "cp.async.wait_all;\n" + copyOut, 32));
+  EXPECT_FAULT(runPtx(program(perThread() + copy16() + "cp.async.wait_group 0;\n" + copyOut(), 32)),
+               Race, "cp.async");
+  Ran all = runPtx(program(perThread() + copy16() + "cp.async.wait_all;\n" + copyOut(), 32));
   EXPECT_TRUE(all.ok()) << all.text();
   // Other warps need a barrier behind the wait.
   EXPECT_FAULT(
-      runPtx(program(perThread + copy16 + "cp.async.wait_all;\nld.shared.b32 %r1, [smem];\n", 64)),
+      runPtx(
+          program(perThread() + copy16() + "cp.async.wait_all;\nld.shared.b32 %r1, [smem];\n", 64)),
       Race, "nothing orders them");
 }
 
@@ -99,14 +104,14 @@ TEST(CpAsync, ArrivesAtBarriers) {
     for (bool noinc : {false, true}) {
       // Without .noinc only the threads' own arrivals are counted by the init.
       test::Run run =
-          program(perThread + init + (noinc ? "128" : "64") + ";\nbar.sync 0;\n" + copy16 +
+          program(perThread() + init + (noinc ? "128" : "64") + ";\nbar.sync 0;\n" + copy16() +
                       (noinc ? "cp.async.mbarrier.arrive.noinc.shared::cta.b64 [bar];\n"
                              : "cp.async.mbarrier.arrive.shared.b64 [bar];\n") +
                       "mbarrier.arrive.shared.b64 _, [bar];\n" + waitBarrier("bar", 0, "W") +
                       // the neighbour's bytes
                       "xor.b32 %r12, %r0, 63;\nmul.lo.u32 %r12, %r12, 16;\nmov.u32 %r10, smem;\n"
                       "add.u32 %r10, %r10, %r12;\n" +
-                      copyOut,
+                      copyOut(),
                   64);
       run.options.schedule.kind = kind;
       run.options.schedule.victim = 2; // the channel of the first warp
@@ -117,10 +122,10 @@ TEST(CpAsync, ArrivesAtBarriers) {
     }
   }
   // A generic address, and a barrier without room for the arrivals.
-  EXPECT_FAULT(runPtx(program(perThread + init +
+  EXPECT_FAULT(runPtx(program(perThread() + init +
                                   "8;\nbar.sync 0;\nmov.u64 %rd5, bar;\ncvta.shared.u64 %rd5, "
                                   "%rd5;\n" +
-                                  copy16 + "cp.async.mbarrier.arrive.noinc.b64 [%rd5];\n" +
+                                  copy16() + "cp.async.mbarrier.arrive.noinc.b64 [%rd5];\n" +
                                   "cp.async.wait_all;\n",
                               32)),
                BarrierArrival, "32 arrivals");

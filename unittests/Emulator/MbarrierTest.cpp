@@ -18,7 +18,7 @@ test::Run program(const std::string &body, unsigned threads = 1, unsigned ctas =
 }
 Ran one(const std::string &body) { return runPtx(program(body)); }
 
-const std::string init = "mbarrier.init.shared::cta.b64 [bar], ";
+std::string init() { return "mbarrier.init.shared::cta.b64 [bar], "; }
 /// Spins until the phase with this parity is over.
 std::string waitParity(int parity, const std::string &label, const char *form = "") {
   return label + ":\nmbarrier.try_wait.parity" + form + ".shared::cta.b64 %p1, [bar], " +
@@ -30,14 +30,14 @@ std::string storePredicate(const char *p, int index) {
 }
 #define EXPECT_FAULT(RAN, KIND, TEXT)                                                              \
   do {                                                                                             \
-    Ran ran_ = (RAN);                                                                              \
+    const Ran &ran_ = (RAN);                                                                       \
     EXPECT_TRUE(ran_.faults(FaultKind::KIND)) << ran_.text();                                      \
     EXPECT_NE(ran_.text().find(TEXT), std::string::npos) << ran_.text();                           \
   } while (false)
 } // namespace
 
 TEST(Mbarrier, AllThreadsMeet) {
-  test::Run run = program("setp.eq.u32 %p2, %r0, 0;\n@%p2 " + init + "64;\nbar.sync 0;\n" +
+  test::Run run = program("setp.eq.u32 %p2, %r0, 0;\n@%p2 " + init() + "64;\nbar.sync 0;\n" +
                               "mbarrier.arrive.shared::cta.b64 _, [bar];\n" + waitParity(0, "L0") +
                               "mbarrier.arrive.shared.b64 _, [bar];\n" + waitParity(1, "L1") +
                               "mul.wide.u32 %rd5, %r0, 4;\nadd.u64 %rd5, %rd0, %rd5;\n"
@@ -73,7 +73,7 @@ TEST(Mbarrier, StatesAndPendingCounts) {
 }
 
 TEST(Mbarrier, ArriveDropLowersLaterPhases) {
-  Ran ran = one(init +
+  Ran ran = one(init() +
                 "3;\nmbarrier.arrive_drop.shared::cta.b64 %rd4, [bar];\n"
                 "mbarrier.arrive.shared::cta.b64 _, [bar], 2;\n" // phase 0 is over
                 "mbarrier.test_wait.parity.shared::cta.b64 %p1, [bar], 0;\n" +
@@ -92,7 +92,7 @@ TEST(Mbarrier, ArriveDropLowersLaterPhases) {
 }
 
 TEST(Mbarrier, BytesHoldThePhaseOpen) {
-  Ran ran = one(init +
+  Ran ran = one(init() +
                 "1;\nmbarrier.expect_tx.relaxed.cta.shared::cta.b64 [bar], 64;\n"
                 "mbarrier.arrive.expect_tx.shared::cta.b64 %rd4, [bar], 32;\n"
                 "mbarrier.complete_tx.relaxed.cluster.shared::cluster.b64 [bar], 80;\n"
@@ -108,7 +108,7 @@ TEST(Mbarrier, BytesHoldThePhaseOpen) {
 
 TEST(Mbarrier, TryWaitGivesUp) {
   // Nobody arrives: the wait comes back with false, and the program goes another way.
-  Ran ran = one(init + "2;\nmbarrier.try_wait.parity.shared::cta.b64 %p1, [bar], 0, 1000;\n" +
+  Ran ran = one(init() + "2;\nmbarrier.try_wait.parity.shared::cta.b64 %p1, [bar], 0, 1000;\n" +
                 "@!%p1 st.global.b32 [%rd0], 9;\n");
   ASSERT_TRUE(ran.ok()) << ran.text();
   EXPECT_EQ(ran.at<uint32_t>(0), 9u);
@@ -116,7 +116,7 @@ TEST(Mbarrier, TryWaitGivesUp) {
 
 TEST(Mbarrier, LanesGoOnApart) {
   // Lane 0 waits for lane 1, which waits for nobody: both at the same instruction.
-  test::Run run = program("setp.eq.u32 %p2, %r0, 0;\n@%p2 " + init +
+  test::Run run = program("setp.eq.u32 %p2, %r0, 0;\n@%p2 " + init() +
                               "1;\n@%p2 mbarrier.init.shared.b64 [bar2], 1;\n"
                               "@%p2 mbarrier.arrive.shared.b64 _, [bar2];\nbar.warp.sync 3;\n"
                               "mov.u32 %r1, bar;\nmov.u32 %r2, bar2;\n"
@@ -133,7 +133,7 @@ TEST(Mbarrier, LanesGoOnApart) {
 namespace {
 /// Warp 1 writes shared memory and arrives, warp 0 waits and reads.
 Ran handOver(const std::string &arrive, const char *wait) {
-  return runPtx(program("setp.eq.u32 %p2, %r0, 0;\nsetp.lt.u32 %p3, %r0, 32;\n@%p2 " + init +
+  return runPtx(program("setp.eq.u32 %p2, %r0, 0;\nsetp.lt.u32 %p3, %r0, 32;\n@%p2 " + init() +
                             "32;\nbar.sync 0;\n@%p3 bra WAIT;\n"
                             "st.shared.b32 [data], 5;\n" +
                             arrive + "ret;\nWAIT:\n" + waitParity(0, "L", wait) +
@@ -163,7 +163,7 @@ TEST(Mbarrier, RemoteArrivals) {
   const std::string start =
       "mov.u32 %r1, bar;\nmov.u32 %r5, %cluster_ctarank;\nsetp.eq.u32 %p2, %r5, 0;\n"
       "@%p2 " +
-      init +
+      init() +
       "4;\nbarrier.cluster.arrive;\nbarrier.cluster.wait;\n"
       "mapa.shared::cluster.u32 %r2, %r1, 0;\nmov.u64 %rd4, bar;\n"
       "cvta.shared.u64 %rd4, %rd4;\nmapa.u64 %rd5, %rd4, 0;\n";
@@ -203,40 +203,41 @@ TEST(Mbarrier, RemoteArrivals) {
 TEST(Mbarrier, Misuse) {
   EXPECT_FAULT(one("mbarrier.arrive.shared.b64 _, [bar];\n"), BarrierState,
                "no mbarrier has been initialised");
-  EXPECT_FAULT(one(init + "0;\n"), BarrierState, "expected 1 to");
-  EXPECT_FAULT(one(init + "1;\nmbarrier.inval.shared.b64 [bar];\n"
-                          "mbarrier.expect_tx.shared.b64 [bar], 16;\n"),
+  EXPECT_FAULT(one(init() + "0;\n"), BarrierState, "expected 1 to");
+  EXPECT_FAULT(one(init() + "1;\nmbarrier.inval.shared.b64 [bar];\n"
+                            "mbarrier.expect_tx.shared.b64 [bar], 16;\n"),
                BarrierState, "after mbarrier.inval");
-  EXPECT_FAULT(one(init + "2;\nmbarrier.arrive.shared.b64 _, [bar];\n" + init + "2;\n"),
+  EXPECT_FAULT(one(init() + "2;\nmbarrier.arrive.shared.b64 _, [bar];\n" + init() + "2;\n"),
                BarrierState, "in use");
-  EXPECT_FAULT(one(init + "1;\nst.shared.b64 [bar], %rd0;\nmbarrier.arrive.shared.b64 _, [bar];\n"),
-               BarrierState, "overwritten");
+  EXPECT_FAULT(
+      one(init() + "1;\nst.shared.b64 [bar], %rd0;\nmbarrier.arrive.shared.b64 _, [bar];\n"),
+      BarrierState, "overwritten");
   EXPECT_FAULT(one("mbarrier.init.shared.b64 [bar+4], 1;\n"), Alignment, "not a multiple of 8");
-  EXPECT_FAULT(one(init + "2;\nmbarrier.arrive.shared.b64 _, [bar], 3;\n"), BarrierArrival,
+  EXPECT_FAULT(one(init() + "2;\nmbarrier.arrive.shared.b64 _, [bar], 3;\n"), BarrierArrival,
                "3 arrivals in phase 0, which waits for 2 more of 2");
-  EXPECT_FAULT(one(init + "2;\nmbarrier.arrive.shared.b64 _, [bar], 0;\n"), BarrierArrival,
+  EXPECT_FAULT(one(init() + "2;\nmbarrier.arrive.shared.b64 _, [bar], 0;\n"), BarrierArrival,
                "count of 0");
-  EXPECT_FAULT(one(init + "1;\nmbarrier.arrive_drop.shared.b64 _, [bar];\n"), BarrierArrival,
+  EXPECT_FAULT(one(init() + "1;\nmbarrier.arrive_drop.shared.b64 _, [bar];\n"), BarrierArrival,
                "without any arrivals");
-  EXPECT_FAULT(one(init + "2;\nmbarrier.arrive.noComplete.shared.b64 _, [bar], 2;\n"),
+  EXPECT_FAULT(one(init() + "2;\nmbarrier.arrive.noComplete.shared.b64 _, [bar], 2;\n"),
                BarrierArrival, "noComplete completes phase 0");
-  EXPECT_FAULT(one(init + "1;\nmbarrier.arrive.shared.b64 %rd4, [bar];\n"
-                          "mbarrier.arrive.shared.b64 _, [bar];\n"
-                          "mbarrier.test_wait.shared.b64 %p1, [bar], %rd4;\n"),
+  EXPECT_FAULT(one(init() + "1;\nmbarrier.arrive.shared.b64 %rd4, [bar];\n"
+                            "mbarrier.arrive.shared.b64 _, [bar];\n"
+                            "mbarrier.test_wait.shared.b64 %p1, [bar], %rd4;\n"),
                BarrierState, "phase 0, but phase 2 is open");
-  EXPECT_FAULT(one(init + "1;\nmbarrier.expect_tx.shared.b64 [bar], 1048576;\n"), BarrierBytes,
+  EXPECT_FAULT(one(init() + "1;\nmbarrier.expect_tx.shared.b64 [bar], 1048576;\n"), BarrierBytes,
                "the limit is 1048575");
-  EXPECT_FAULT(one(init + "1;\nmbarrier.arrive.expect_tx.shared.b64 _, [bar], 48;\n"), BarrierBytes,
-               "48 bytes outstanding");
-  EXPECT_FAULT(one(init + "1;\nmbarrier.complete_tx.shared.b64 [bar], 48;\n"), BarrierBytes,
+  EXPECT_FAULT(one(init() + "1;\nmbarrier.arrive.expect_tx.shared.b64 _, [bar], 48;\n"),
+               BarrierBytes, "48 bytes outstanding");
+  EXPECT_FAULT(one(init() + "1;\nmbarrier.complete_tx.shared.b64 [bar], 48;\n"), BarrierBytes,
                "more arrived than expected");
-  Ran fine = one(init + "2;\nmbarrier.arrive.noComplete.release.cta.shared.b64 _, [bar], 1;\n"
-                        "mbarrier.arrive.shared.b64 _, [bar];\n");
+  Ran fine = one(init() + "2;\nmbarrier.arrive.noComplete.release.cta.shared.b64 _, [bar], 1;\n"
+                          "mbarrier.arrive.shared.b64 _, [bar];\n");
   EXPECT_TRUE(fine.ok()) << fine.text();
 }
 
 TEST(Mbarrier, HangNamesTheBarrier) {
-  Ran ran = runPtx(program("setp.eq.u32 %p2, %r0, 0;\n@%p2 " + init +
+  Ran ran = runPtx(program("setp.eq.u32 %p2, %r0, 0;\n@%p2 " + init() +
                                "2;\nbar.sync 0;\n@%p2 mbarrier.arrive.shared.b64 _, [bar];\n" +
                                waitParity(0, "L"),
                            64));
@@ -255,7 +256,7 @@ TEST(Mbarrier, Refusals) {
 }
 
 TEST(Mbarrier, InitHasToBePublished) {
-  const std::string body = "setp.eq.u32 %p2, %r0, 0;\n@%p2 " + init + "64;\n";
+  const std::string body = "setp.eq.u32 %p2, %r0, 0;\n@%p2 " + init() + "64;\n";
   const std::string use = "mbarrier.arrive.shared::cta.b64 _, [bar];\n";
   // Warp 0 comes first, so that its barrier is there; but nothing says that it has to.
   EXPECT_FAULT(runPtx(program(body + use, 64)), BarrierState, "nothing orders before this");
@@ -264,7 +265,7 @@ TEST(Mbarrier, InitHasToBePublished) {
   // A relaxed cluster barrier publishes it, but no data.
   const std::string cluster = "mov.u32 %r1, bar;\nmapa.shared::cluster.u32 %r2, %r1, 0;\n"
                               "mov.u32 %r5, %cluster_ctarank;\nsetp.eq.u32 %p2, %r5, 0;\n@%p2 " +
-                              init +
+                              init() +
                               "2;\n@%p2 st.shared.b32 [data], 1;\n"
                               "fence.mbarrier_init.release.cluster;\n"
                               "barrier.cluster.arrive.relaxed;\nbarrier.cluster.wait;\n";

@@ -27,7 +27,7 @@ bool contains(const std::string &text, const char *part) {
   return text.find(part) != std::string::npos;
 }
 
-const std::string globals =
+const char *const globals =
     ".shared .align 1024 .b8 smem[4096];\n.shared .align 128 .b8 map[128];\n"
     ".shared .align 8 .b64 bar;\n";
 } // namespace
