@@ -8,10 +8,10 @@ using namespace ts::emu::test;
 namespace {
 
 struct Where {
-  std::string space, address;
+  const char *space, *address;
   bool remoteForm = false; // shared::cluster: no state is returned
 };
-const Where places[] = {
+constexpr Where places[] = {
     {"", "%rd5"}, {".shared", "bar"}, {".shared::cta", "bar"}, {".shared::cluster", "%r5", true}};
 
 std::vector<std::string> orders(const char *first) {
@@ -66,7 +66,7 @@ TEST(MbarrierForms, Arrivals) {
         ASSERT_TRUE(ran.ok()) << form << ran.text();
         EXPECT_EQ(ran.at<uint32_t>(1), 0u) << form;
         EXPECT_EQ(ran.at<uint32_t>(2), 1u) << form;
-        if (where.remoteForm || (order != "" && order != ".release.cta"))
+        if (where.remoteForm || (!order.empty() && order != ".release.cta"))
           continue;
         form = name + ".noComplete" + order + where.space + ".b64 ";
         ran = run(init(3) + form + "%rd6, [" + where.address +
@@ -120,7 +120,7 @@ TEST(MbarrierForms, InitAndInval) {
   for (const Where &where : places) {
     if (where.remoteForm)
       continue;
-    const std::string at = where.space + ".b64 [" + where.address + "]";
+    const std::string at = std::string(where.space) + ".b64 [" + where.address + "]";
     Ran ran = run("mbarrier.init" + at + ", 1;\nmbarrier.arrive.shared.b64 _, [bar];\n" +
                   phaseOver(0) + "mbarrier.inval" + at + ";\nmbarrier.init" + at + ", 2;\n" +
                   phaseOver(1) + "mbarrier.inval" + at + ";\nst.shared.b64 [bar], 5;\n" +
