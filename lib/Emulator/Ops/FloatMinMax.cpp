@@ -75,9 +75,12 @@ template <bool absolute> std::unique_ptr<Op> decodeSign(Decode &d) {
   if ((type != Type::F32 && type != Type::F64) || (ftz && type != Type::F32))
     d.refuse("there is no such form with type .%s", ptx::typeName(type));
   uint64_t sign = uint64_t(1) << (ptx::typeBits(type) - 1);
+  bool single = type == Type::F32;
   return lanewise(d.dst(0), d.src(1, type), [=](uint64_t x) {
     if (ftz)
       x = toSlot(flushF32(fromSlot<float>(x)));
+    if (single && (x & 0x7fffffff) > 0x7f800000)
+      return uint64_t(nanF32); // measured on an H200: the sign of a NaN goes too
     return absolute ? x & ~sign : x ^ sign;
   });
 }

@@ -73,9 +73,9 @@ uint16_t compute(uint16_t a, uint16_t b, uint16_t c, Clamp clamps) {
   else if constexpr (op == HalfOp::Min || op == HalfOp::Max)
     result = choose<F, op == HalfOp::Max>(a, b, clamps);
   else if constexpr (op == HalfOp::Abs)
-    result = a & 0x7fff;
+    result = isNaN<F>(a) ? F::nan : a & 0x7fff; // measured on an H200, as for neg
   else if constexpr (op == HalfOp::Neg)
-    result = a ^ 0x8000;
+    result = isNaN<F>(a) ? F::nan : a ^ 0x8000;
   else if constexpr (op == HalfOp::Tanh)
     result = F::out(std::tanh(F::in(a)));
   else
