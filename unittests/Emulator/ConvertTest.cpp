@@ -179,6 +179,9 @@ TEST(Convert, FloatsToFloats) {
                          {to.shape, from.shape},
                          [=](uint64_t a, uint64_t, uint64_t) {
                            Decoded d = decode(from.f, a);
+                           if (d.nan && !sat && named(from, "f16") && named(to, "f64") && !integral)
+                             return (a & 0x8000) << 48 | uint64_t(0x7ff80000) << 32 |
+                                    (a & 0x3ff) << 42; // the payload stays, as on an H200
                            if (d.nan)
                              return sat ? uint64_t(0) : nanOf(to);
                            Quad v = d.infinite ? (d.negative ? -huge : huge) : d.value;

@@ -115,6 +115,14 @@ std::unique_ptr<Op> fastFloat(Num from, Num to, Dst d, Src a, bool ftz) {
       float f = bf16ToFloat(v);
       return f == f ? std::bit_cast<uint32_t>(f) : nanF32;
     });
+  if (is(Num::F16, Num::F64))
+    return typed<uint16_t>(d, a, [](uint16_t v) {
+      float f = halfToFloat(v);
+      if (f == f)
+        return std::bit_cast<uint64_t>(double(f));
+      // Measured on an H200: a NaN keeps its payload, as in no other conversion.
+      return uint64_t(v & 0x8000) << 48 | uint64_t(0x7ff80000) << 32 | uint64_t(v & 0x3ff) << 42;
+    });
   if (is(Num::F32, Num::F64))
     return typed<float>(d, a, [ftz](float v) {
       double wide = ftz ? flushed(v) : double(v);
