@@ -205,6 +205,11 @@ TEST(MoveCompare, Pairs) {
           forms.push_back(
               {"set" + modifiers + "." + type.name + "." + type.name, "rrr" + third,
                [=](uint64_t a, uint64_t b, uint64_t c) { return both(a, b, c & 1, one, 16); }});
+          for (const char *word : {".u32.", ".s32."}) // a mask of the halves
+            forms.push_back({"set" + modifiers + word + type.name, "rrr" + third,
+                             [=](uint64_t a, uint64_t b, uint64_t c) {
+                               return both(a, b, c & 1, 0xffff, 16);
+                             }});
         }
     runForms(forms, in);
   }

@@ -227,7 +227,11 @@ std::unique_ptr<Op> decodeSet(Decode &d) {
   uint64_t one = trueValue(d, to);
   bool isHalf = type == Type::F16 || type == Type::BF16;
   bool pairs = type == Type::F16x2 || type == Type::BF16x2;
-  if (pairs != (to == Type::F16x2 || to == Type::BF16x2) || (pairs && to != type) ||
+  bool wordOfPairs = pairs && (to == Type::U32 || to == Type::S32);
+  if (wordOfPairs)
+    one = 0xffff; // in each half of the word, by the pairs' halves
+  bool toPairs = to == Type::F16x2 || to == Type::BF16x2;
+  if ((toPairs && to != type) || (pairs && !toPairs && !wordOfPairs) ||
       (isHalf && to == Type::F32) || (m.ftz && to == Type::BF16) ||
       (to == Type::F16 && type == Type::BF16) || ((to == Type::U16 || to == Type::S16) && !isHalf))
     d.refuse("set has no result of type .%s from .%s", ptx::typeName(to), ptx::typeName(type));
@@ -385,12 +389,15 @@ void registerCompare(DecoderTable &table) {
        {"set.{eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan}.{and|or|xor}.{u16|s16|bf16}."
         "bf16",
         "%rs3, %rs1, %rs2, %p1"},
-       {"set.{eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan}[.ftz].f16x2.f16x2",
+       {"set.{eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan}[.ftz].{f16x2|u32|s32}.f16x2",
         "%r3, %r1, %r2"},
-       {"set.{eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan}.{and|or|xor}[.ftz].f16x2.f16x2",
+       {"set.{eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan}.{and|or|xor}[.ftz].{f16x2|u32|s32}"
+        ".f16x2",
         "%r3, %r1, %r2, %p1"},
-       {"set.{eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan}.bf16x2.bf16x2", "%r3, %r1, %r2"},
-       {"set.{eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan}.{and|or|xor}.bf16x2.bf16x2",
+       {"set.{eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan}.{bf16x2|u32|s32}.bf16x2",
+        "%r3, %r1, %r2"},
+       {"set.{eq|ne|lt|le|gt|ge|equ|neu|ltu|leu|gtu|geu|num|nan}.{and|or|xor}.{bf16x2|u32|s32}."
+        "bf16x2",
         "%r3, %r1, %r2, %p1"}});
   table.add("slct", decodeSlct,
             {{"slct.{b16|u16|s16}.s32", "%rs1, %rs2, %rs3, %r1"},
