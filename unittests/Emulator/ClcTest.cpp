@@ -8,19 +8,21 @@ using namespace ts::emu::test;
 
 namespace {
 
-const std::string globals = ".shared .align 16 .b8 answer[16];\n.shared .align 8 .b64 bar;\n";
+const char *const globals = ".shared .align 16 .b8 answer[16];\n.shared .align 8 .b64 bar;\n";
 
 #define EXPECT_FAULT(RAN, KIND, TEXT)                                                              \
   do {                                                                                             \
-    Ran ran_ = (RAN);                                                                              \
+    const Ran &ran_ = (RAN);                                                                       \
     EXPECT_TRUE(ran_.faults(FaultKind::KIND)) << ran_.text();                                      \
     EXPECT_NE(ran_.text().find(TEXT), std::string::npos) << ran_.text();                           \
   } while (false)
 
-const std::string request =
-    "clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128 [answer], "
-    "[bar];\n";
-const std::string expectTx = "mbarrier.arrive.expect_tx.shared.b64 _, [bar], 16;\n";
+std::string request() {
+  return "clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128 "
+         "[answer], "
+         "[bar];\n";
+}
+std::string expectTx() { return "mbarrier.arrive.expect_tx.shared.b64 _, [bar], 16;\n"; }
 
 /// Each CTA counts itself at out[x + 8 * y], then takes over CTAs until none is left.
 std::string persistent(const std::string &behind = "") {
@@ -28,7 +30,7 @@ std::string persistent(const std::string &behind = "") {
          "mov.b32 %r5, 0;\nWORK:\nmul.lo.u32 %r3, %r2, 8;\nadd.u32 %r3, %r3, %r1;\n"
          "mul.wide.u32 %rd5, %r3, 4;\nadd.u64 %rd5, %rd0, %rd5;\n"
          "ld.global.b32 %r4, [%rd5];\nadd.u32 %r4, %r4, 1;\nst.global.b32 [%rd5], %r4;\n" +
-         expectTx + request +
+         expectTx() + request() +
          "WAIT:\nmbarrier.try_wait.parity.shared::cta.b64 %p1, [bar], %r5;\n@!%p1 bra WAIT;\n"
          "xor.b32 %r5, %r5, 1;\nld.shared.b128 %rq1, [answer];\n"
          "fence.proxy.async.shared::cta;\n"
@@ -74,7 +76,7 @@ TEST(Clc, MulticastToTheCluster) {
       "add.u64 %rd5, %rd0, %rd5;\nld.global.b32 %r4, [%rd5];\nadd.u32 %r4, %r4, 1;\n"
       "st.global.b32 [%rd5], %r4;\n"
       "barrier.cluster.arrive;\nbarrier.cluster.wait;\n" +
-          expectTx +
+          expectTx() +
           "@%p3 clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes."
           "multicast::cluster::all.b128 [answer], [bar];\n"
           "WAIT:\nmbarrier.try_wait.parity.shared::cta.b64 %p1, [bar], %r5;\n@!%p1 bra WAIT;\n"
@@ -91,7 +93,7 @@ TEST(Clc, MulticastToTheCluster) {
 }
 
 TEST(Clc, Faults) {
-  EXPECT_FAULT(runPtx(program(persistent(expectTx + request), {4, 1, 1})), LaunchControl,
+  EXPECT_FAULT(runPtx(program(persistent(expectTx() + request()), {4, 1, 1})), LaunchControl,
                "after one that failed");
   // The response is read before its barrier says that it is there.
   std::string early = persistent();
@@ -106,7 +108,7 @@ TEST(Clc, Faults) {
                               "clusterlaunchcontrol.try_cancel.async.mbarrier::complete_tx::bytes."
                               "b128 [%rd5], [%rd4];\n")),
                Alignment, "multiple of 16");
-  EXPECT_FAULT(runPtx(program(request)), BarrierState, "no mbarrier has been initialised");
+  EXPECT_FAULT(runPtx(program(request())), BarrierState, "no mbarrier has been initialised");
 }
 
 namespace {
@@ -161,10 +163,12 @@ TEST(GridDependency, WaitSeesAllOfThePredecessor) {
 
 namespace {
 /// Three warpgroups of which the first gives registers to the others.
-Ran registers(const std::string &first, const std::string &others) {
+Ran registers(const std::string &first, const std::string &others, int maxnreg = 168) {
   test::Run run = program("setp.lt.u32 %p1, %r0, 128;\n@%p1 bra FIRST;\n" + others +
                           "bra END;\nFIRST:\n" + first + "END:\n");
   run.options.block = {384, 1, 1};
+  if (maxnreg)
+    run.directives = ".maxnreg " + std::to_string(maxnreg);
   return runPtx(run);
 }
 std::string setmax(const char *which, int n) {
@@ -173,7 +177,7 @@ std::string setmax(const char *which, int n) {
 } // namespace
 
 TEST(SetMaxNReg, PoolOfTheCta) {
-  // 65536 / 384 is 170: 168 each, 504 for the three.
+  // 168 each, 504 for the three.
   Ran ran = registers(setmax("dec", 40), setmax("inc", 232));
   EXPECT_TRUE(ran.ok()) << ran.text();
   ran = registers(setmax("dec", 24), setmax("inc", 240));
@@ -192,4 +196,14 @@ TEST(SetMaxNReg, PoolOfTheCta) {
   run.options.block = {128, 1, 1};
   Ran never = runPtx(run);
   EXPECT_TRUE(never.ok()) << never.text(); // 255 each, rounded up
+}
+
+TEST(SetMaxNReg, WithoutMaxnregNobodyKnowsWhatAWarpHas) {
+  // 65536 / 384 is 170, but ptxas may have taken fewer.
+  Ran ran = registers(setmax("dec", 40), setmax("inc", 160), 0);
+  EXPECT_TRUE(ran.ok()) << ran.text();
+  ran = registers(setmax("dec", 232), "", 0);
+  EXPECT_TRUE(ran.ok()) << ran.text();
+  // What a warp has set itself is known.
+  EXPECT_FAULT(registers(setmax("dec", 40) + setmax("dec", 48), "", 0), Launch, "expected fewer");
 }

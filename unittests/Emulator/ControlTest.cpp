@@ -21,6 +21,42 @@ TEST(Control, BranchTable) {
   }
 }
 
+TEST(Control, LanesCallDifferentFunctions) {
+  test::Run run;
+  auto function = [](const char *name, const char *op) {
+    return std::string(".func (.param .b32 result) ") + name +
+           "(.param .b32 value)\n{\n.reg .b32 %r<4>;\nld.param.b32 %r1, [value];\n" + op +
+           "\nst.param.b32 [result], %r1;\nret;\n}\n";
+  };
+  run.globals = function("twice", "add.u32 %r1, %r1, %r1;") +
+                function("square", "mul.lo.u32 %r1, %r1, %r1;") +
+                function("negative", "neg.s32 %r1, %r1;") +
+                ".global .u64 table[3] = {twice, square, negative};\n";
+  // Lanes from 24 on do not call; behind the call all are together again.
+  run.body = "rem.u32 %r1, %r0, 3;\nmov.u64 %rd2, table;\ncvta.global.u64 %rd2, %rd2;\n"
+             "mul.wide.u32 %rd3, %r1, 8;\nadd.u64 %rd3, %rd3, %rd2;\nld.u64 %rd4, [%rd3];\n"
+             "setp.lt.u32 %p1, %r0, 24;\nmov.u32 %r2, 77;\n.param .b32 a;\n.param .b32 b;\n"
+             "st.param.b32 [a], %r0;\n"
+             "proto: .callprototype (.param .b32 _) _ (.param .b32 _);\n"
+             "@%p1 call (b), %rd4, (a), proto;\n@%p1 ld.param.b32 %r2, [b];\n"
+             "vote.sync.ballot.b32 %r3, 1, 0xffffffff;\nactivemask.b32 %r4;\n"
+             "mul.wide.u32 %rd5, %r0, 16;\nadd.u64 %rd5, %rd5, %rd0;\n"
+             "st.global.v4.u32 [%rd5], {%r2, %r3, %r4, %r1};\n";
+  Ran ran = runPtx(run);
+  ASSERT_TRUE(ran.ok()) << ran.text();
+  for (uint32_t lane = 0; lane < 32; ++lane) {
+    uint32_t called = lane % 3 == 0 ? 2 * lane : lane % 3 == 1 ? lane * lane : 0 - lane;
+    EXPECT_EQ(ran.at<uint32_t>(4 * lane), lane < 24 ? called : 77) << lane;
+    EXPECT_EQ(ran.at<uint32_t>(4 * lane + 1), ~0u);
+    EXPECT_EQ(ran.at<uint32_t>(4 * lane + 2), ~0u);
+  }
+}
+
+TEST(Control, CallOfWhatIsNoFunction) {
+  Ran ran = runPtx("mov.u64 %rd4, 4096;\nproto: .callprototype _ ();\ncall %rd4, (), proto;");
+  EXPECT_TRUE(ran.faults(FaultKind::Trap)) << ran.text();
+}
+
 TEST(Control, BranchBeyondTheTable) {
   Ran ran = runPtx("table: .branchtargets A, A;\nmov.u32 %r1, 2;\nbrx.idx %r1, table;\nA:");
   EXPECT_TRUE(ran.faults(FaultKind::Trap)) << ran.text();

@@ -23,8 +23,9 @@ struct MapParam {
 };
 
 struct Run {
-  std::string body;    // instructions
-  std::string globals; // module-level declarations
+  std::string body;       // instructions
+  std::string globals;    // module-level declarations
+  std::string directives; // of the entry: ".maxnreg 64"
   std::string target = "sm_100a";
   std::vector<uint8_t> input; // placed at the start of the buffer; %rd1 is its address
   size_t outputBytes = 4096;  // zero at first
@@ -67,8 +68,9 @@ inline std::string ptxModule(const Run &run) {
     addresses += "mov.b64 " + reg + ", " + name + ";\ncvta.param.u64 " + reg + ", " + reg + ";\n";
   }
   return ".version 8.8\n.target " + run.target + "\n.address_size 64\n" + run.globals +
-         "\n.visible .entry test(.param .u64 out, .param .u64 in" + params +
-         ")\n{\n"
+         "\n.visible .entry test(.param .u64 out, .param .u64 in" + params + ")\n" +
+         run.directives +
+         "\n{\n"
          ".reg .pred %p<32>;\n.reg .b16 %rs<64>;\n.reg .b32 %r<512>;\n.reg .b64 %rd<64>;\n"
          ".reg .f32 %f<320>;\n.reg .f64 %fd<32>;\n.reg .b128 %rq<8>;\n"
          "ld.param.u64 %rd0, [out];\nld.param.u64 %rd1, [in];\nmov.u32 %r0, %tid.x;\n" +

@@ -99,17 +99,20 @@ std::unique_ptr<Op> decodeCall(Decode &d) {
     Src pointer = d.src(*shape.target, ptx::Type::B64);
     const Program *program = &d.program;
     return makeOp([=](Exec &x) {
-      uint64_t address = pointer.uniform(x);
-      uint64_t index = (address - functionWindow) / 16;
-      if (!inWindow(address, functionWindow) || index >= program->functions.size() ||
-          program->functions[index]->function->isDeclaration)
-        fault(FaultKind::Trap, "call of 0x%llx, which is not the address of a function",
-              (unsigned long long)address);
-      for (unsigned lane = 0; lane < warpSize; ++lane)
-        if (x.active(lane) && pointer.lane(x, lane) != address)
-          fault(FaultKind::Unsupported,
-                "an indirect call whose lanes call different functions is not executed");
-      call(x, *program->functions[index], shape.arguments, shape.results);
+      uint64_t scratch[warpSize];
+      const uint64_t *addresses = pointer.lanes(x, scratch);
+      std::array<const Code *, warpSize> callees{};
+      for (unsigned lane = 0; lane < warpSize; ++lane) {
+        if (!x.active(lane))
+          continue;
+        uint64_t address = addresses[lane], index = (address - functionWindow) / 16;
+        if (!inWindow(address, functionWindow) || index >= program->functions.size() ||
+            program->functions[index]->function->isDeclaration)
+          fault(FaultKind::Trap, "call of 0x%llx, which is not the address of a function",
+                (unsigned long long)address);
+        callees[lane] = program->functions[index].get();
+      }
+      callTable(x, callees, shape.arguments);
       return Step::Jump;
     });
   }

@@ -94,6 +94,9 @@ void exitLanes(Exec &x, uint32_t lanes);
 /// Enters `callee`: copies `arguments` (frame offsets in the caller) into its parameters.
 void call(Exec &x, const Code &callee, const std::vector<uint32_t> &argumentOffsets,
           const std::vector<uint32_t> &returnOffsets);
+/// The same where each lane has its function; those with the same one go together.
+void callTable(Exec &x, const std::array<const Code *, warpSize> &callees,
+               const std::vector<uint32_t> &argumentOffsets);
 void returnLanes(Exec &x, uint32_t lanes);
 
 /// A function that the system provides (vprintf, __assertfail): arguments and results are in the

@@ -112,24 +112,50 @@ void exitLanes(Exec &x, uint32_t lanes) {
   x.cluster.changed();
 }
 
-void call(Exec &x, const Code &callee, const std::vector<uint32_t> &argumentOffsets,
-          const std::vector<uint32_t> &) {
+namespace {
+/// Lanes enter a function; the others of the split stay in front of the call.
+void callLanes(Exec &x, uint32_t lanes, const Code &callee,
+               const std::vector<uint32_t> &argumentOffsets) {
   const std::shared_ptr<Frame> caller = x.split.frame;
-  std::shared_ptr<Frame> frame = enterFrame(x.warp, callee, caller, x.split.pc + 1, x.mask);
+  std::shared_ptr<Frame> frame = enterFrame(x.warp, callee, caller, x.split.pc + 1, lanes);
   for (size_t i = 0; i < argumentOffsets.size() && i < callee.paramOffset.size(); ++i) {
     uint64_t bytes = callee.function->params[i].size;
     for (unsigned lane = 0; lane < warpSize; ++lane)
-      if (x.active(lane))
+      if (lanes >> lane & 1)
         memcpy(localBytes(x, lane, frame->localBase + callee.paramOffset[i], bytes),
                localBytes(x, lane, caller->localBase + argumentOffsets[i], bytes), bytes);
   }
-  if (x.mask == x.split.mask) {
+  if (lanes == x.split.mask) {
     x.split.pc = 0;
     x.split.frame = std::move(frame);
   } else {
-    depart(x.warp, x.split, x.mask, 0, frame);
-    ++x.split.pc;
+    depart(x.warp, x.split, lanes, 0, frame);
   }
+}
+} // namespace
+
+void call(Exec &x, const Code &callee, const std::vector<uint32_t> &argumentOffsets,
+          const std::vector<uint32_t> &) {
+  std::array<const Code *, warpSize> callees;
+  callees.fill(&callee);
+  callTable(x, callees, argumentOffsets);
+}
+
+void callTable(Exec &x, const std::array<const Code *, warpSize> &callees,
+               const std::vector<uint32_t> &argumentOffsets) {
+  bool someStay = x.split.mask & ~x.mask; // lanes whose guard is false
+  uint32_t left = x.mask;
+  while (left) {
+    const Code *callee = callees[size_t(std::countr_zero(left))];
+    uint32_t lanes = 0;
+    for (unsigned lane = 0; lane < warpSize; ++lane)
+      if ((left >> lane & 1) && callees[lane] == callee)
+        lanes |= 1u << lane;
+    left &= ~lanes;
+    callLanes(x, lanes, *callee, argumentOffsets);
+  }
+  if (someStay)
+    ++x.split.pc;
 }
 
 void returnLanes(Exec &x, uint32_t lanes) {

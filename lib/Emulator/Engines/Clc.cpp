@@ -210,7 +210,10 @@ std::unique_ptr<Op> decodeSetMax(Decode &d) {
     uint32_t launched = launchRegisters(x);
     auto now = [&](const Warp &warp) { return warp.registers ? warp.registers : launched; };
     uint32_t mine = now(x.warp);
-    if (inc ? wanted < mine : wanted > mine)
+    // Without .maxnreg a warp begins with as many registers as ptxas chose, which nobody knows
+    // here.
+    bool known = x.warp.registers || x.machine.entry->function->maxnreg;
+    if (known && (inc ? wanted < mine : wanted > mine))
       fault(FaultKind::Launch,
             "setmaxnreg.%s to %u registers per thread, but the warp has %u; expected %s",
             inc ? "inc" : "dec", wanted, mine, inc ? "more" : "fewer");
@@ -235,7 +238,7 @@ std::unique_ptr<Op> decodeSetMax(Decode &d) {
                     wanted, pool, held));
       return Step::Blocked;
     }
-    x.warp.registers = wanted;
+    x.warp.registers = inc ? wanted : std::min(wanted, mine);
     x.cluster.changed();
     return Step::Next;
   });
