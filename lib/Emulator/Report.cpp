@@ -68,6 +68,8 @@ const char *kindName(FaultKind kind) {
 std::string Report::id() const { return "TS" + std::to_string(701 + unsigned(kind)); }
 
 std::string Report::str(bool withHistory, const char *severity) const {
+  if (!severity)
+    severity = isWarning ? "warning" : "error";
   std::string text = place(site) + severity + ": [" + id() + "] " + message + "\n";
   if (std::string where = details(site); !where.empty())
     text += "  at " + where + "\n";

@@ -55,10 +55,11 @@ struct Report {
   std::string message; // what is wrong, expected and found, how to mend it
   Site site;
   std::vector<Note> notes;   // the other access, who should have arrived, ...
+  bool isWarning = false;    // the kernel went on
   std::vector<Note> history; // the last steps of the warp(s) involved, oldest first
   std::string id() const;    // "TS702"
-  /// For people.
-  std::string str(bool withHistory = true, const char *severity = "error") const;
+  /// For people; as an error or a warning, whatever it is, or with another word.
+  std::string str(bool withHistory = true, const char *severity = nullptr) const;
 };
 
 /// [{"id":..,"kind":..,"message":..,"site":{..},"notes":[..]}]

@@ -178,6 +178,7 @@ void Checker::Impl::warn(const Access &a, FaultKind kind, std::string message, c
   report.site = sites[a.site];
   if (other)
     report.notes = {noteOf(*other, "the other access is here")};
+  report.isWarning = true;
   warnings.push_back(std::move(report));
 }
 
