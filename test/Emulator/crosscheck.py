@@ -64,6 +64,8 @@ def arguments(manifest, folder, trips, tiles):
         elif name == "fill_lines":
             write_npy(path, "|i1", [PATTERNS, 16], table(1, 16))
             result += ["--array", "%s=@%s" % (name, path)]
+        elif name == "fill_sink":
+            result += ["--array", name + "=262144"]
         elif name == "fill_report":
             result += ["--array", name + "=1024:zeros", "--out", name + "=" + path]
         elif arg["kind"] == "scalar":
@@ -74,6 +76,7 @@ def arguments(manifest, folder, trips, tiles):
                 value = 0
             elif name.startswith("grid_dim"):
                 value = 1
+            value = max(value, kernel["min_trips"].get(name, 0))
             result += ["--scalar", "%s=%d" % (name, value)]
         elif arg["element"] == "i64":  # trip counts per tile
             write_npy(path, "<i8", [max(tiles, 1)], struct.pack("<q", trips) * max(tiles, 1))

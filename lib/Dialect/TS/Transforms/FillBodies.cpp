@@ -124,6 +124,11 @@ Ring *KernelFiller::ringOf(Value resource) {
   return it == rings.end() ? nullptr : &it->second;
 }
 
+int64_t KernelFiller::peersOf(const Ring &ring) const {
+  proto::CtaGrid grid(*ring.spec, cluster);
+  return llvm::popcount(uint64_t(grid.peers(0, ring.spec->multicast)));
+}
+
 SmallVector<Access> KernelFiller::accessesOf(Operation *work, const Ring &ring) {
   SmallVector<Access> result;
   if (work->hasAttr("aux"))
@@ -182,6 +187,9 @@ SmallVector<Access> KernelFiller::accessesOf(Operation *work, const Ring &ring) 
 Type KernelFiller::lineType() {
   MLIRContext *ctx = kernel.getContext();
   return MemRefType::get({ShapedType::kDynamic, kBulkGranularity}, IntegerType::get(ctx, 8));
+}
+Type KernelFiller::sinkType() {
+  return MemRefType::get({ShapedType::kDynamic}, IntegerType::get(kernel.getContext(), 8));
 }
 Type KernelFiller::reportType() {
   return MemRefType::get({ShapedType::kDynamic}, IntegerType::get(kernel.getContext(), 32));

@@ -55,11 +55,15 @@ public:
   Value table(int64_t rows, int64_t width);
   /// The same for cp.async: one line of 16 bytes per row.
   Value lines() { return argument("fill_lines", lineType()); }
+  /// Where copies out of shared memory go.
+  Value sink() { return argument("fill_sink", sinkType()); }
   Value report() { return argument("fill_report", reportType()); }
   Value operand(OpBuilder &b, Operation *before, int64_t bytes);
   int64_t nextReport() { return reports++; }
   int64_t ctasPerMma() const { return cluster.ctasPerMma; }
   const ::ts::protocol::ClusterSpec &getCluster() const { return cluster; }
+  /// CTAs that a multicast copy into the ring reaches.
+  int64_t peersOf(const Ring &ring) const;
   void remark(Operation *at, const Twine &text) const {
     if (remarks)
       at->emitRemark() << "ts-fill-bodies: " << text;
@@ -72,6 +76,7 @@ private:
   Value argument(StringRef name, Type type);
   Type lineType();
   Type reportType();
+  Type sinkType();
 
   KernelOp kernel;
   bool remarks;
@@ -134,6 +139,7 @@ public:
 private:
   LogicalResult access(const Access &access, ArrayRef<Value> operands);
   LogicalResult copyByTma(const Access &access);
+  LogicalResult storeByBulk(const Access &access);
   void copyLine(Value view, const Access &access, bool asynchronous);
   void compare(Value view, const Access &access);
   LogicalResult tensorMemory(const Access &access, Value view);

@@ -256,6 +256,12 @@ LogicalResult TaskFiller::work(Operation &op) {
     int64_t size = bytes.getInt(), pair = kernel.ctasPerMma();
     if (size > ring->stageBytes && size == ring->stageBytes * pair)
       size = ring->stageBytes; // of both CTAs
+    if (int64_t peers = ring->spec ? kernel.peersOf(*ring) : 1;
+        peers > 1 && size * peers == ring->written)
+      return op.emitError("[TS404] each CTA copies ")
+             << size << " of the " << ring->written << " bytes of a stage of '"
+             << getResourceName(resource) << "' for itself and " << peers - 1
+             << " peer(s); ts-fill-bodies does not make multicast copies, write this body";
     int64_t &from = covered(resource);
     if (from + size > ring->stageBytes)
       return op.emitError("[TS404] the copies into a stage of '")

@@ -268,6 +268,26 @@ LogicalResult BodyWriter::copyByTma(const Access &access) {
   return success();
 }
 
+/// Copies the bytes out, to memory that nobody reads, and waits until they are read.
+LogicalResult BodyWriter::storeByBulk(const Access &access) {
+  if (access.size % kBulkGranularity || access.offset % kBulkGranularity)
+    return refuse("bulk copies take multiples of 16 bytes, here " + Twine(access.size) +
+                  " bytes at " + Twine(access.offset));
+  OpBuilder::InsertionGuard guard(b);
+  if (task.task.getWarpsPerReplica() > 1 && !task.lanePerWarp(ring, side)) {
+    Value warp = InfoOp::create(b, b.getIndexType(), InfoKind::Warp);
+    Value first = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, warp, index(0));
+    auto branch = scf::IfOp::create(b, first, /*withElseRegion=*/false);
+    b.setInsertionPointToStart(branch.thenBlock());
+  }
+  Value part =
+      bytes(body->getArgument(access.alloc), index(access.offset), {access.size}, b.getI8Type());
+  BulkStoreOp::create(b, part, kernel.sink(), ValueRange(index(0)));
+  BulkCommitOp::create(b);
+  BulkWaitOp::create(b, uint64_t(0), /*read=*/true);
+  return success();
+}
+
 //===-- Bodies -------------------------------------------------------------------------------===//
 
 LogicalResult BodyWriter::access(const Access &access, ArrayRef<Value> operands) {
@@ -291,7 +311,9 @@ LogicalResult BodyWriter::access(const Access &access, ArrayRef<Value> operands)
   case proto::EngineTma:
     if (access.write && !tmem)
       return copyByTma(access);
-    return refuse("it declares a copy out of shared memory by TMA; write the store's body");
+    if (tmem)
+      return refuse("TMA does not reach tensor memory");
+    return storeByBulk(access);
   case proto::EngineTmemLoad:
   case proto::EngineTmemStore:
     if (task.task.getWarpsPerReplica() % 4)
@@ -309,7 +331,11 @@ LogicalResult BodyWriter::access(const Access &access, ArrayRef<Value> operands)
       return copyToTensorMemory(view, operands);
     return success();
   case proto::EngineWgmma:
-    return refuse("wgmma wants tiles of the program's shape; write its body");
+    if (access.write || tmem)
+      return refuse("wgmma reads shared memory and writes registers");
+    kernel.remark(op, "read by threads, not by wgmma, whose tiles the declaration does not give");
+    copyLine(view, access, /*asynchronous=*/false);
+    return success();
   case proto::EngineClc:
     return success(); // ts.fetch_tile
   }
@@ -322,7 +348,8 @@ LogicalResult BodyWriter::write(ArrayRef<Access> accesses, ArrayRef<Value> opera
             proto::producerKind(ring.spec->type) != proto::SideKind::Umma;
   int64_t at = 0;
   for (Access part : accesses) {
-    bool read = !part.write && part.engine == proto::EngineGeneric;
+    bool read =
+        !part.write && (part.engine == proto::EngineGeneric || part.engine == proto::EngineWgmma);
     // Bytes that no copy fills are not compared, hence not read either: they have no contents.
     if (read && checked && at + part.size > ring.written) {
       kernel.remark(op, "bytes from " + Twine(ring.written) +

@@ -145,6 +145,33 @@ gpu.module @m attributes {ts.chip = "sm_100a"} {
 // -----
 
 gpu.module @m attributes {ts.chip = "sm_100a"} {
+  // A copy out goes where nobody reads, and ends before the stage is given back.
+  // CHECK-LABEL: ts.kernel @out
+  // CHECK-SAME: %fill_sink: memref<?xi8>
+  ts.kernel @out(%n: index) warps(8) {
+    %r = ts.resource "r" smem(x: memref<4096xi8, #ts.smem>) pipeline(async_async, stages = 2)
+    ts.task "fill" warps(4, 4) writes(%r) {
+      ts.acquire %r
+      ts.produce %r "fill" declared
+      ts.commit %r
+    }
+    ts.task "store" warps(0, 4) reads(%r) {
+      ts.wait %r
+      // CHECK: ts.consume %{{.*}} "store"
+      // CHECK: scf.if
+      // CHECK: %[[PART:.+]] = memref.view %{{.*}}[%c1024][] : memref<4096xi8, #ts.smem> to memref<2048xi8, #ts.smem>
+      // CHECK: ts.bulk_store %[[PART]] to %fill_sink
+      // CHECK: ts.bulk_commit
+      // CHECK: ts.bulk_wait 0 read
+      ts.consume %r "store" declared effects [#ts.effect<read "x", offset = 1024, size = 2048, engine = tma>]
+      ts.release %r
+    }
+  }
+}
+
+// -----
+
+gpu.module @m attributes {ts.chip = "sm_90a"} {
   ts.kernel @refused(%n: index) warps(8) {
     %r = ts.resource "r" smem(x: memref<4096xi8, #ts.smem>) pipeline(tma_async, stages = 2, num_bytes = 4096)
     ts.task "load" warps(4, 1) writes(%r) {
@@ -152,11 +179,45 @@ gpu.module @m attributes {ts.chip = "sm_100a"} {
       ts.produce %r "load" declared
       ts.commit %r
     }
-    ts.task "store" warps(0, 4) reads(%r) {
+    ts.task "multiply" warps(0, 4) reads(%r) {
       ts.wait %r
-      // expected-error @+1 {{[TS404] ts-fill-bodies cannot give "store" of 'r' a body: it declares a copy out of shared memory by TMA; write the store's body}}
-      ts.consume %r "store" declared effects [#ts.effect<read "x", engine = tma>]
+      // expected-error @+1 {{[TS404] ts-fill-bodies cannot give "multiply" of 'r' a body: wgmma reads shared memory and writes registers}}
+      ts.consume %r "multiply" declared effects [#ts.effect<write "x", engine = wgmma>]
       ts.release %r
+    }
+  }
+}
+
+// -----
+
+gpu.module @m attributes {ts.chip = "sm_100a"} {
+  ts.kernel @mixed(%n: index) warps(8) {
+    %r = ts.resource "r" smem(x: memref<32x64xbf16, #ts.smem<128>>) pipeline(async_async, stages = 2)
+    ts.task "fill" warps(4, 4) writes(%r) {
+      ts.acquire %r
+      ts.produce %r "fill" {
+      }
+      ts.commit %r
+    }
+    ts.task "read" warps(0, 4) reads(%r) {
+      ts.wait %r
+      // expected-error @+1 {{[TS404] ts-fill-bodies cannot give "read" of 'r' a body: other calls of 'r' have bodies, so 'x' cannot be seen as plain bytes; fill all calls or none}}
+      ts.consume %r "read" declared
+      ts.release %r
+    }
+  }
+}
+
+// -----
+
+gpu.module @m attributes {ts.chip = "sm_100a"} {
+  ts.kernel @multicast(%n: index) warps(8) cluster(2, 1, 1) {
+    %r = ts.resource "r" smem(x: memref<4096xi8, #ts.smem>) pipeline(tma_async, stages = 2, num_bytes = 4096, cta_layout = (1, 2, 1, 1), mcast = (0, 1))
+    ts.task "load" warps(4, 1) writes(%r) {
+      ts.acquire %r
+      // expected-error @+1 {{[TS404] each CTA copies 2048 of the 4096 bytes of a stage of 'r' for itself and 1 peer(s); ts-fill-bodies does not make multicast copies, write this body}}
+      ts.produce %r "load" declared bytes(2048)
+      ts.commit %r
     }
   }
 }
