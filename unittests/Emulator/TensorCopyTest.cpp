@@ -8,7 +8,7 @@ using namespace ts::emu::test;
 
 namespace {
 
-const std::string globals = ".shared .align 1024 .b8 smem[16384];\n.shared .align 8 .b64 bar;\n";
+const char *const globals = ".shared .align 1024 .b8 smem[16384];\n.shared .align 8 .b64 bar;\n";
 
 struct Load {
   TensorMapPlan plan;
@@ -17,7 +17,7 @@ struct Load {
   size_t offset = 0; // in shared memory
   std::function<void(ParamBytes &)> change = nullptr;
   size_t expect = 0;         // bytes; the box if 0
-  std::string operands = ""; // behind the barrier
+  std::string operands = {}; // behind the barrier
 };
 
 test::Run loadProgram(const Load &load, std::vector<uint8_t> input) {
@@ -64,7 +64,7 @@ void check(const Load &load, const SwizzleTable *table = nullptr) {
 
 #define EXPECT_FAULT(RAN, KIND, TEXT)                                                              \
   do {                                                                                             \
-    Ran ran_ = (RAN);                                                                              \
+    const Ran &ran_ = (RAN);                                                                       \
     EXPECT_TRUE(ran_.faults(FaultKind::KIND)) << ran_.text();                                      \
     EXPECT_NE(ran_.text().find(TEXT), std::string::npos) << ran_.text();                           \
   } while (false)
@@ -134,15 +134,15 @@ TEST(TensorLoad, SwizzleAtoms) {
 
 TEST(TensorLoad, OutOfBounds) {
   TensorMapPlan plan = planOf(ElementType::F32, {20, 10}, {16, 8}, 64);
-  for (std::vector<int> start :
-       {std::vector<int>{-3, -2}, {12, 6}, {20, 0}, {0, -8}, {100, 100}, {-16, 3}, {-15, -7}})
+  for (const std::vector<int> &start :
+       {std::vector<int>{-4, -2}, {12, 6}, {20, 0}, {0, -8}, {100, 100}, {-16, 3}, {-12, -7}})
     check({plan, start, ""});
   plan.fillNan = true;
-  check({plan, {-3, 5}, ""});
+  check({plan, {-4, 5}, ""});
   plan = planOf(ElementType::BF16, {24, 10}, {16, 4});
   plan.fillNan = true;
   check({plan, {16, 8}, ""});
-  check({planOf(ElementType::F16, {8, 3, 4}, {8, 4, 6}), {-1, -1, -2}, ""});
+  check({planOf(ElementType::F16, {8, 3, 4}, {8, 4, 6}), {-8, -1, -2}, ""});
 }
 
 TEST(TensorLoad, Strides) {
@@ -286,6 +286,21 @@ TEST(TensorLoad, Faults) {
   load.start = {0, 0, 0};
   load.operands = ", {%rs1}";
   EXPECT_FAULT(runPtx(loadProgram(load, input)), Unsupported, "im2col");
+}
+
+TEST(TensorLoad, RowsBeginAtMultiplesOfSixteenBytes) {
+  // Measured on an H200: anything else is an illegal instruction.
+  for (int start : {1, 7, -1, 36})
+    EXPECT_FAULT(
+        runPtx(loadProgram({planOf(ElementType::F16, {64, 20}, {16, 4}), {start, 3}, ""}, {})),
+        Alignment, "innermost coordinate " + std::to_string(start) + " of elements of 16 bits");
+  EXPECT_FAULT(runPtx(loadProgram({planOf(ElementType::F32, {100}, {32}), {2}, ""}, {})), Alignment,
+               "begins 8.0 bytes into a row; expected innermost coordinate times element size to "
+               "be a multiple of 16 bytes");
+  EXPECT_FAULT(runPtx(loadProgram({planOf(ElementType::F64, {8, 4}, {4, 4}, 32), {1, 0}, ""}, {})),
+               Alignment, "elements of 64 bits");
+  check({planOf(ElementType::F16, {64, 20}, {16, 4}), {56, 3}, ""});
+  check({planOf(ElementType::F64, {8, 4}, {4, 4}, 32), {2, -1}, ""});
 }
 
 TEST(TensorLoad, ReadBeforeCompletionIsARace) {

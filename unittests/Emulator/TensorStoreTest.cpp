@@ -8,8 +8,8 @@ using namespace ts::emu::test;
 
 namespace {
 
-const std::string globals = ".shared .align 1024 .b8 smem[8192];\n.shared .align 8 .b64 bar;\n";
-const std::string waitAll = "cp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;\n";
+const char *const globals = ".shared .align 1024 .b8 smem[8192];\n.shared .align 8 .b64 bar;\n";
+std::string waitAll() { return "cp.async.bulk.commit_group;\ncp.async.bulk.wait_group 0;\n"; }
 
 /// Fills shared memory from the input, and stores the box to the output.
 test::Run storeProgram(const TensorMapPlan &plan, const std::vector<int> &start, size_t bytes,
@@ -24,7 +24,7 @@ test::Run storeProgram(const TensorMapPlan &plan, const std::vector<int> &start,
              (form.empty() ? "cp.async.bulk.tensor." + std::to_string(plan.sizes.size()) +
                                  "d.global.shared::cta.tile.bulk_group"
                            : form) +
-             " [%rd2, " + coordinates(start) + "], [smem]" + operands + ";\n" + waitAll;
+             " [%rd2, " + coordinates(start) + "], [smem]" + operands + ";\n" + waitAll();
   return run;
 }
 
@@ -43,7 +43,7 @@ void check(const TensorMapPlan &plan, const std::vector<int> &start, const std::
 
 #define EXPECT_FAULT(RAN, KIND, TEXT)                                                              \
   do {                                                                                             \
-    Ran ran_ = (RAN);                                                                              \
+    const Ran &ran_ = (RAN);                                                                       \
     EXPECT_TRUE(ran_.faults(FaultKind::KIND)) << ran_.text();                                      \
     EXPECT_NE(ran_.text().find(TEXT), std::string::npos) << ran_.text();                           \
   } while (false)
@@ -175,6 +175,9 @@ TEST(TensorStore, Reductions) {
 TEST(TensorStore, Faults) {
   TensorMapPlan plan = planOf(ElementType::F16, {64, 20}, {16, 4});
   EXPECT_FAULT(runPtx(storeProgram(plan, {-1, 0}, 128)), OutOfBounds, "negative coordinate");
+  EXPECT_FAULT(runPtx(storeProgram(plan, {0, -1}, 128)), OutOfBounds, "negative coordinate");
+  EXPECT_FAULT(runPtx(storeProgram(plan, {4, 0}, 128)), Alignment,
+               "innermost coordinate 4 of elements of 16 bits");
   test::Run run = storeProgram(plan, {0, 0}, 128);
   size_t at = run.body.find("fence.proxy.async");
   test::Run unfenced = run;
@@ -182,19 +185,19 @@ TEST(TensorStore, Faults) {
   EXPECT_FAULT(runPtx(unfenced), ProxyFence, "fence.proxy.async");
   // Shared memory is written again before the store has read it.
   test::Run early = run;
-  early.body.replace(early.body.find(waitAll), waitAll.size(),
-                     "st.shared.b32 [smem], 1;\n" + waitAll);
+  early.body.replace(early.body.find(waitAll()), waitAll().size(),
+                     "st.shared.b32 [smem], 1;\n" + waitAll());
   EXPECT_FAULT(runPtx(early), Race, "bulk store");
-  early.body.replace(early.body.find(waitAll), waitAll.size(),
+  early.body.replace(early.body.find(waitAll()), waitAll().size(),
                      "cp.async.bulk.commit_group;\ncp.async.bulk.wait_group.read 1;\n");
   test::Run late = run;
-  late.body.replace(late.body.find(waitAll), waitAll.size(),
+  late.body.replace(late.body.find(waitAll()), waitAll().size(),
                     "cp.async.bulk.commit_group;\ncp.async.bulk.wait_group.read 0;\n"
                     "st.shared.b32 [smem], 1;\n");
   Ran ran = runPtx(late);
   EXPECT_TRUE(ran.ok()) << ran.text();
   test::Run gone = run;
-  gone.body.replace(gone.body.find(waitAll), waitAll.size(), "");
+  gone.body.replace(gone.body.find(waitAll()), waitAll().size(), "");
   EXPECT_FAULT(runPtx(gone), EarlyExit, "bulk store");
 }
 
