@@ -330,6 +330,33 @@ TEST(Mma, Tf32IgnoresTheLowBitsAndNanIsCanonical) {
   EXPECT_EQ(run("0x7f800000", "0x00000000"), 0x7fffffffu);
 }
 
+TEST(Mma, SumsInF32AreCutOffAsTheHardwareDoes) {
+  // A row of 1, 2^-12 and 2^-12 (lanes 0 to 3 have row 0: lane 0 columns 0 and 1, lane 1 column 2).
+  // With B 1, 2^-12, 2^-13: 2^-24 and 2^-25 are kept next to 1 while adding, not in the result.
+  auto run = [](const char *type, const char *first, const char *tiny, const char *one,
+                const char *tinyB, const char *c) {
+    Ran ran = runPtx(std::string("mov.b32 %r1, 0;\nmov.b32 %r2, 0;\nmov.b32 %r3, 0;\n"
+                                 "setp.eq.u32 %p1, %r0, 0;\nsetp.eq.u32 %p2, %r0, 1;\n@%p1 mov.b32 "
+                                 "%r1, ") +
+                     first + ";\n@%p2 mov.b32 %r1, " + tiny + ";\n@%p1 mov.b32 %r2, " + one +
+                     ";\n@%p2 mov.b32 %r2, " + tinyB + ";\nmov.f32 %f1, " + c +
+                     ";\nmma.sync.aligned.m16n8k8.row.col.f32." + type + "." + type +
+                     ".f32 {%f2,%f3,%f4,%f5}, {%r1,%r3}, {%r2}, {%f1,%f1,%f1,%f1};\n"
+                     "setp.ne.u32 %p3, %r0, 0;\n@%p3 bra END;\nst.global.f32 [%rd0], %f2;\nEND:\n");
+    EXPECT_TRUE(ran.ok()) << ran.text();
+    return ran.at<float>(0);
+  };
+  // bf16: 1 0x3f80, 2^-12 0x3980, 2^-13 0x3900. A: {1, 2^-12}, {2^-12, 0}.
+  EXPECT_EQ(run("bf16", "0x39803f80", "0x3980", "0x39803f80", "0x3980", "0f00000000"),
+            1 + 0x1p-23f); // two halves of the last place
+  EXPECT_EQ(run("bf16", "0x39803f80", "0x3980", "0x39803f80", "0x3900", "0f00000000"), 1.0f);
+  // Rounding to nearest would give 1 + 2^-23 there with an accumulator of 2^-26 more.
+  EXPECT_EQ(run("bf16", "0x39803f80", "0x3980", "0x39803f80", "0x3900", "0f32800000"), 1.0f);
+  // f16: 2^-12 is 0x0c00.
+  EXPECT_EQ(run("f16", "0x0c003c00", "0x0c00", "0x0c003c00", "0x0c00", "0f00000000"), 1 + 0x1p-23f);
+  EXPECT_EQ(run("f16", "0x0c003c00", "0x0c00", "0x0c003c00", "0x0800", "0f00000000"), 1.0f);
+}
+
 TEST(Mma, MissingLanesAndOtherForms) {
   const char *mma = "mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32 {%r3,%r4}, {%r1}, {%r1}, "
                     "{%r2,%r2};\n";

@@ -1,7 +1,7 @@
 // mma.sync: matrix products of one warp with operands in registers. Source: PTX ISA, "Matrix
-// multiply-accumulate operation using mma instruction"; the arithmetic and its accumulation model
-// are MatrixCore's (products exact, their sum in double, one rounding to D's format; f64 is a chain
-// of fused multiply-adds along K).
+// multiply-accumulate operation using mma instruction". Sums of 16-bit and tf32 products in f32 are
+// AlignedSum's, which is what an H200 does; the others are MatrixCore's (products exact, their sum
+// in double, one rounding to D's format; f64 is a chain of fused multiply-adds along K).
 //
 // Fragments, all shapes but m8n8k4 of f16: with lane = 4 g + t and registers of 32 bits (of 64 for
 // f64), register r of A holds word t + 4 (r / h) of row g + 8 (r % h), where h is M / 8 and a row
@@ -10,6 +10,7 @@
 // LLVM-exception
 #include "Mma.h"
 
+#include "../Matrix/AlignedSum.h"
 #include "../Matrix/MatrixCore.h"
 #include "../Numbers/Exact.h"
 
@@ -101,6 +102,13 @@ struct Mma {
     decodeElements(a->format, reinterpret_cast<const uint8_t *>(rows.data()), m * k, left.data());
     decodeElements(b->format, reinterpret_cast<const uint8_t *>(columns.data()), 8 * k,
                    right.data());
+    if (!halfAccumulator && a->bits != 8) {
+      AlignedSum sum(left.data(), a->format, m, right.data(), b->format, 8, k, AlignedSum::wide);
+      accumulate(x, [&](unsigned row, unsigned column, uint64_t c) -> uint64_t {
+        return std::bit_cast<uint32_t>(sum(row, column, std::bit_cast<float>(uint32_t(c))));
+      });
+      return;
+    }
     double sums[16 * 8];
     multiply(left.data(), right.data(), m, 8, k, sums);
     accumulate(x, [&](unsigned row, unsigned column, uint64_t c) -> uint64_t {
