@@ -6,7 +6,8 @@ set -eu
 cd "$(dirname "$0")/../.."
 mkdir -p .gpu
 cp build/bin/ts-run .gpu/
-[ $# -gt 0 ] || set -- examples/copy_threads.mlir examples/copy_tma.mlir examples/gemm_sm90.mlir
+[ $# -gt 0 ] || set -- examples/copy_threads.mlir examples/copy_tma.mlir examples/gemm_sm90.mlir \
+  examples/gemm_sm90_cluster.mlir
 for file in "$@"; do
   build/bin/ts-compile "$file" --arch=sm_90a -o ".gpu/$(basename "$file" .mlir).cubin"
 done
