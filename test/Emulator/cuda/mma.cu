@@ -75,10 +75,10 @@ KERNEL mma_fp8(const uint32_t *a, const uint32_t *e, const uint32_t *b, const fl
 //@   "buffers": {"a": {"type": "bf16", "count": 256, "init": "uniform", "low": -1, "high": 1}, "b": {"type": "bf16", "count": 128, "init": "uniform", "low": -1, "high": 1, "seed": 2},
 //@   "c": {"type": "f32", "count": 128, "init": "uniform", "low": -1, "high": 1}, "d": {"type": "f32", "count": 128, "compare": "exact"}}, "entry": "mma_bf16", "params": ["a", "b", "c", "d"]}
 
-//@ {"name": "mma_fp8_random", "entry": "mma_fp8", "reason": "sums of 32 products of up to 16 whose order and rounding are the hardware's",
+//@ {"name": "mma_fp8_random", "entry": "mma_fp8",
 //@   "buffers": {"a": {"type": "f8e4m3", "count": 512, "init": "uniform", "low": -4, "high": 4}, "b": {"type": "f8e4m3", "count": 256, "init": "uniform", "low": -4, "high": 4, "seed": 2},
 //@   "e": {"type": "f8e5m2", "count": 512, "init": "uniform", "low": -4, "high": 4},
-//@   "c": {"type": "f32", "count": 128, "init": "uniform", "low": -9, "high": 9}, "d": {"type": "f32", "count": 256, "compare": "abs:0.07"}}, "params": ["a", "e", "b", "c", "d"]}
-//@ {"name": "mma_tf32_random", "entry": "mma_tf32", "reason": "sums of 8 products in f32 whose order and rounding are the hardware's; tf32 cuts the inputs off",
+//@   "c": {"type": "f32", "count": 128, "init": "uniform", "low": -9, "high": 9}, "d": {"type": "f32", "count": 256, "compare": "exact"}}, "params": ["a", "e", "b", "c", "d"]}
+//@ {"name": "mma_tf32_random", "entry": "mma_tf32",
 //@   "buffers": {"a": {"type": "f32", "count": 128, "init": "uniform", "low": -1, "high": 1}, "b": {"type": "f32", "count": 64, "init": "uniform", "low": -1, "high": 1, "seed": 2},
-//@   "c": {"type": "f32", "count": 128, "init": "uniform", "low": -1, "high": 1}, "d": {"type": "f32", "count": 256, "compare": "abs:8e-6"}}, "params": ["a", "b", "c", "d"]}
+//@   "c": {"type": "f32", "count": 128, "init": "uniform", "low": -1, "high": 1}, "d": {"type": "f32", "count": 256, "compare": "exact"}}, "params": ["a", "b", "c", "d"]}
