@@ -169,7 +169,7 @@ TEST(TensorMap, ReplaceInGlobalMemory) {
   const std::string load = "@!%p2 bra END;\nmbarrier.init.shared.b64 [bar], 1;\n"
                            "mbarrier.arrive.expect_tx.shared.b64 _, [bar], 32;\n"
                            "cp.async.bulk.tensor.1d.shared::cta.global.tile.mbarrier::complete_tx::"
-                           "bytes [smem], [%rd10, {8}], [bar];\n" +
+                           "bytes [smem], [%rd10, {16}], [bar];\n" +
                            waitBarrier("bar", 0, "W") + dumpShared("smem", 32) + "END:\n";
   test::Run run =
       changed("", "@%p2 tensormap.replace.tile.box_dim.global.b1024.b32 [%rd10], 0, 32;\n"
@@ -177,7 +177,7 @@ TEST(TensorMap, ReplaceInGlobalMemory) {
                       load);
   Ran ran = runPtx(run);
   ASSERT_TRUE(ran.ok()) << ran.text();
-  EXPECT_TRUE(std::equal(ran.output.begin(), ran.output.begin() + 32, run.input.begin() + 8));
+  EXPECT_TRUE(std::equal(ran.output.begin(), ran.output.begin() + 32, run.input.begin() + 16));
   auto fault = [&](const std::string &changes, FaultKind kind, const char *text) {
     Ran bad = runPtx(changed(changes, load));
     EXPECT_TRUE(bad.faults(kind)) << bad.text();
