@@ -113,7 +113,8 @@ TEST(Clc, Faults) {
 
 namespace {
 /// Two launches of one kernel text each; the second may begin early.
-LaunchResult sequence(const std::string &first, const std::string &second, uint32_t &out) {
+LaunchResult sequence(const std::string &first, const std::string &second, uint32_t &out,
+                      uint32_t *next = nullptr) {
   Device device;
   auto load = [&](const std::string &body) {
     test::Run run = program(body);
@@ -135,6 +136,8 @@ LaunchResult sequence(const std::string &first, const std::string &second, uint3
   LaunchResult result = device.launchSequence(
       {{load(first), options, {param, param}}, {load(second), dependent, {param, param}}});
   memcpy(&out, device.host(buffer, 4), 4);
+  if (next)
+    memcpy(next, device.host(buffer + 4, 4), 4);
   return result;
 }
 std::string describe(const LaunchResult &result) {
@@ -147,7 +150,7 @@ TEST(GridDependency, WaitSeesAllOfThePredecessor) {
   std::string first = "griddepcontrol.launch_dependents;\nmov.b32 %r1, 0;\nL:\n"
                       "add.u32 %r1, %r1, 1;\nsetp.lt.u32 %p1, %r1, 20000;\n@%p1 bra L;\n"
                       "atom.global.add.u32 %r2, [%rd0], 5;\n";
-  uint32_t out = 0;
+  uint32_t out = 0, second = 0;
   LaunchResult result =
       sequence(first,
                "griddepcontrol.wait;\nld.global.b32 %r1, [%rd0];\nadd.u32 %r1, %r1, 100;\n"
@@ -155,6 +158,17 @@ TEST(GridDependency, WaitSeesAllOfThePredecessor) {
                out);
   ASSERT_TRUE(result.ok()) << describe(result);
   EXPECT_EQ(out, 115u);
+  // Without the wait it sees what is there when it runs: not all, as the predecessors write late.
+  result =
+      sequence(first, "ld.global.b32 %r1, [%rd0];\nst.global.b32 [%rd0+4], %r1;\n", out, &second);
+  ASSERT_TRUE(result.ok()) << describe(result);
+  EXPECT_EQ(out, 15u);
+  EXPECT_LT(second, 15u);
+  // Predecessors that do not let it go end before it begins.
+  result = sequence(first.substr(first.find('\n')),
+                    "ld.global.b32 %r1, [%rd0];\nst.global.b32 [%rd0+4], %r1;\n", out, &second);
+  ASSERT_TRUE(result.ok()) << describe(result);
+  EXPECT_EQ(second, 15u);
   // Without a launch before it there is nothing to wait for.
   Ran alone = runPtx(program("griddepcontrol.wait;\nst.global.b32 [%rd0], 1;\n"));
   ASSERT_TRUE(alone.ok()) << alone.text();
