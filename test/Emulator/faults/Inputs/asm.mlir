@@ -16,7 +16,7 @@ gpu.module @faults attributes {ts.chip = "CHIP"} {
           %global = memref.extract_aligned_pointer_as_index %D : memref<?xi32> -> index
           %b = arith.index_cast %shared : index to i32
           %g = arith.index_cast %global : index to i64
-          llvm.inline_asm has_side_effects "{ .reg .pred p, w, r, x; .reg .b32 a, b, c; .reg .f32 f; .reg .b64 l; setp.eq.u32 p, $2, 0; setp.lt.u32 w, $2, 32; setp.eq.u32 r, $3, 1; PTX }", "r,l,r,r,~{memory}" %b, %g, %t, %r : (i32, i64, i32, i32) -> ()
+          llvm.inline_asm has_side_effects "{ .reg .pred p, w, r, x; .reg .b16 h; .reg .b32 a, b, c, d; .reg .f32 f; .reg .b64 l; setp.eq.u32 p, $2, 0; setp.lt.u32 w, $2, 32; setp.eq.u32 r, $3, 1; PTX }", "r,l,r,r,~{memory}" %b, %g, %t, %r : (i32, i64, i32, i32) -> ()
           memref.store %t, %D[%thread] : memref<?xi32>
         }
         ts.next_tile %queue
