@@ -109,8 +109,9 @@ public:
                                            false, Value());
   }
   /// At another CTA. The scope is left at its default: asking for the cluster's puts a fence of the
-  /// whole GPU in front of every arrival (measured on an H200: GEMM by clusters 0.62 of cuBLAS instead
-  /// of 1.00), and mbarriers order across a cluster without it (design paper PROTOCOL, scopes).
+  /// whole GPU in front of every arrival (measured on an H200: GEMM by clusters 0.62 of cuBLAS
+  /// instead of 1.00), and mbarriers order across a cluster without it (design paper PROTOCOL,
+  /// scopes).
   void arriveRemote(Value barrier) {
     NVVM::MBarrierArriveOp::create(b, loc, Type(), barrier, Value());
   }
