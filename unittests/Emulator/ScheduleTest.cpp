@@ -136,3 +136,29 @@ TEST(Schedule, PollingDoesNotStarveTheVictim) {
   run.options.schedule.places = {{0, 1, poll + 1}, {0, 0, arrive}};
   EXPECT_TRUE(runPtx(run).ok()) << runPtx(run).text();
 }
+
+// A try_wait may come back with false before its phase is over; who ignores that has to be found.
+TEST(Schedule, TryWaitGivesUpInSomeRuns) {
+  unsigned gaveUp = 0, waited = 0;
+  for (uint64_t seed = 0; seed <= 20; ++seed) {
+    ts::emu::test::Run run;
+    run.globals = ".shared .align 8 .b64 bar;\n";
+    run.body = "mov.u32 %r1, bar;\nsetp.ne.u32 %p1, %r0, 0;\n@%p1 bra ready;\n"
+               "mbarrier.init.shared.b64 [%r1], 1;\nready: bar.sync 0;\n"
+               "setp.eq.u32 %p2, %r0, 32;\n@%p2 mbarrier.arrive.shared.b64 _, [%r1];\n"
+               "setp.ne.u32 %p3, %r0, 0;\n@%p3 bra done;\n"
+               "mbarrier.try_wait.parity.shared.b64 %p4, [%r1], 0;\n"
+               "selp.u32 %r2, 1, 2, %p4;\nst.global.u32 [%rd0], %r2;\ndone:";
+    run.options.block = {64, 1, 1};
+    run.options.schedule.kind = seed ? Schedule::Kind::Random : Schedule::Kind::Fair;
+    run.options.schedule.seed = seed;
+    Ran ran = runPtx(run);
+    ASSERT_TRUE(ran.ok()) << ran.text();
+    if (!seed)
+      EXPECT_EQ(ran.at<uint32_t>(0), 1u); // fair: it waits
+    gaveUp += ran.at<uint32_t>(0) == 2;
+    waited += ran.at<uint32_t>(0) == 1;
+  }
+  EXPECT_GT(gaveUp, 0u);
+  EXPECT_GT(waited, 1u);
+}

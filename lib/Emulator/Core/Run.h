@@ -49,6 +49,7 @@ private:
   bool moveSteered();
   bool held(WarpRef &ref, const Split &split);
   bool giveUpRound();
+  bool triesGiveUp();
   bool waitsOutside() const;
   void report(FaultException fault, const Site &site, const Warp *warp);
   void ctaEnds(Cta &cta);
