@@ -6,17 +6,21 @@ must run clean under every schedule; how much of what is refuted also shows in a
 """
 
 import argparse
+import concurrent.futures
+import itertools
 import os
+import random
 import re
 import shutil
 import subprocess
 import sys
+import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Mutation", "Inputs"))
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import breaking
 import harmless
-from crosscheck import CASES, MIN_TRIPS, REFUTED, SOURCE, Row, emulate, run
+from crosscheck import CASES, MIN_TRIPS, REFUTED, SOURCE, TRIPS, Row, emulate, run
 from program import Program
 
 PROVEN = "proven"
@@ -39,6 +43,28 @@ def bases(tools, prefixes):
     return result
 
 
+def variants(all_bases, entries, per_base, rng=None):
+    """(operator, schedule, minimum, label, program): `per_base` of each operator and schedule, the
+    first ones or, with a source of random numbers, any."""
+    for entry in entries:
+        for number, minimum, base in all_bases:
+            made = entry[-1](base)
+            if rng:
+                made = list(made)
+                made = rng.sample(made, min(per_base, len(made)))
+            for label, program in itertools.islice(made, per_base):
+                yield entry[0], number, minimum, label, program
+
+
+def defuse_manifest(path):
+    """ts-run knows no i1 arguments; the PTX takes them as bytes."""
+    if os.path.exists(path):
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text.replace('"type": "i1"', '"type": "i8"'))
+
+
 def judge(tools, path):
     """"proven", the ids that refute it, or "refused" with the first message."""
     status, text = run([tools["compile"], path, "--verify-only"], 60)
@@ -54,6 +80,9 @@ def main():
     parser.add_argument("--build", default=os.path.join(SOURCE, "build"))
     parser.add_argument("--work", default="/tmp/ts-crosscheck-mutants")
     parser.add_argument("--per-base", type=int, default=1, help="variants of one operator and base (1)")
+    parser.add_argument("--draw", type=int, nargs="+", help="choose the variants at random with these seeds, broken and harmless in turn")
+    parser.add_argument("--count", type=int, default=10**9, help="how many of each and seed, with --draw (all)")
+    parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--seeds", type=int, default=4)
     parser.add_argument("--trips", type=int, default=9, help="trips beyond the minimum (9)")
     parser.add_argument("--tiles", type=int, default=3)
@@ -62,45 +91,69 @@ def main():
     options.schedules = ["fair"] + (["random:1-%d" % options.seeds] if options.seeds else [])
     tools = {name: os.path.join(options.build, "bin", "ts-" + name) for name in ("compile", "opt", "run")}
     shutil.rmtree(options.work, ignore_errors=True)
-    table, contradictions, total = {}, [], 0
     all_bases = bases(tools, tuple(options.prefixes))
-    for good, entries in ((False, breaking.OPERATORS), (True, harmless.REWRITES)):
-        for entry in entries:
-            name = entry[0]
-            record = table.setdefault(name, [0, 0, 0, 0])  # variants, judged safe, not lowered, faults in a run
-            for number, minimum, base in all_bases:
-                for index, (label, program) in enumerate(entry[-1](base)):
-                    if index >= options.per_base:
-                        break
-                    total += 1
-                    record[0] += 1
-                    folder = os.path.join(options.work, "%04d" % total)
-                    os.makedirs(folder)
-                    source, ptx = os.path.join(folder, "k.mlir"), os.path.join(folder, "k.ptx")
-                    with open(source, "w", encoding="utf-8") as file:
-                        file.write("// %s of %s: %s\n" % (name, number, label) + program.text())
-                    verdict = judge(tools, source)
-                    record[1] += verdict == PROVEN
-                    row = Row(number)
-                    status, _ = run([tools["compile"], source, "--verify=off", "--fill-bodies", "-o", ptx], 120)
-                    if status:
-                        record[2] += 1
-                        continue
-                    emulate(row, folder, ptx, minimum, None, options, tools)
-                    record[3] += bool(row.error)
-                    if verdict == PROVEN and row.error:
-                        contradictions.append("%s: proven, but %s" % (folder, row.error))
-                    with open(os.path.join(folder, "verdict"), "w", encoding="utf-8") as file:
-                        file.write("%s | %s\n" % (verdict, row.error))
-        print("%-45s variants proven not-lowered faulting" % ("harmless" if good else "broken"))
+    work, labels = [], set()
+    for seed in options.draw or [None]:
+        rng = None if seed is None else random.Random(seed)
+        drawn = [[(good, *each) for each in variants(all_bases, entries, options.per_base, rng)]
+                 for good, entries in ((False, breaking.OPERATORS), (True, harmless.REWRITES))]
+        for kind, each in enumerate(drawn):
+            if rng:
+                rng.shuffle(each)
+                # What an earlier seed drew is not drawn again.
+                drawn[kind] = each = [one for one in each if one[:3] + (one[4],) not in labels][:options.count]
+                labels |= {one[:3] + (one[4],) for one in each}
+        work += [each for pair in itertools.zip_longest(*drawn) for each in pair if each] if rng else drawn[0] + drawn[1]
+    tables, contradictions, total, started = ({}, {}), [], 0, time.time()
+
+    def judged(index):
+        return one(options, tools, os.path.join(options.work, "%04d" % (index + 1)), *work[index][1:])
+
+    results = concurrent.futures.ThreadPoolExecutor(options.jobs).map(judged, range(len(work)))
+    for (good, name, number, *_), (verdict, error) in zip(work, results):
+        record = tables[good].setdefault(name, [0] * 6)
+        total += 1
+        launched = not error.startswith(("not lowered", "not launched"))
+        faults = bool(launched and error)
+        for column, holds in enumerate((True, verdict == PROVEN, error.startswith("not lowered"),
+                                        error.startswith("not launched"), faults, faults and verdict == PROVEN)):
+            record[column] += holds
+        if options.draw:
+            print("%5.0f s  %-16s %s of %s: %s" % (time.time() - started, verdict[:16], name, number, error[:150] or "clean"), flush=True)
+        if faults and verdict == PROVEN:
+            contradictions.append("%04d: proven, but %s" % (total, error))
+    for title, table in zip(("broken", "harmless"), tables):
+        print("%-45s variants proven not-lowered not-launched faulting" % title)
         for name, record in table.items():
-            if record[0]:
-                print("%-45s %8d %6d %11d %8d" % (name, *record), flush=True)
-        table = {}
+            print("%-45s %8d %6d %11d %12d %8d" % (name, *record[:5]))
+        if table:
+            print("%-45s %8d %6d %11d %12d %8d" % ("sum", *[sum(r[i] for r in table.values()) for i in range(5)]))
     for line in contradictions:
         print(line)
     print("%d programs, %d proven safe that fault" % (total, len(contradictions)))
     return 1 if contradictions else 0
+
+
+def one(options, tools, folder, name, number, minimum, label, program):
+    """(verdict, what is wrong in a run) of one variant."""
+    os.makedirs(folder)
+    source, ptx = os.path.join(folder, "k.mlir"), os.path.join(folder, "k.ptx")
+    with open(source, "w", encoding="utf-8") as file:
+        file.write("// %s of %s: %s\n" % (name, number, label) + program.text())
+    verdict = judge(tools, source)
+    row = Row(number)
+    status, text = run([tools["compile"], source, "--verify=off", "--fill-bodies", "-o", ptx], 120)
+    if status:
+        row.error = "not lowered: " + next((s for s in text.splitlines() if "error" in s), "?").replace(folder + "/", "")
+    else:
+        defuse_manifest(ptx[:-4] + ".json")
+        emulate(row, folder, ptx, minimum, TRIPS.get(number), options, tools)
+        row.error = row.error.replace(folder + "/", "")
+        if "ts-run: error: [TS50" in row.error:
+            row.error = "not launched: " + row.error
+    with open(os.path.join(folder, "verdict"), "w", encoding="utf-8") as file:
+        file.write("%s | %s\n" % (verdict, row.error))
+    return verdict, row.error
 
 
 if __name__ == "__main__":
