@@ -13,7 +13,7 @@ import lit.formats
 config.name = "MLIR-TS"
 config.test_format = lit.formats.ShTest(True)
 config.suffixes = [".mlir", ".test", ".py"]
-config.excludes = ["Inputs", "cases", "mutate.py", "crosscheck.py", "crosscheck_mutants.py", "schedules.py", "fuzz", "lit.cfg.py", "lit.site.cfg.py.in", "CMakeLists.txt", "python", "gpu", "cuda", "foreign"]
+config.excludes = ["Inputs", "cases", "mutate.py", "crosscheck.py", "crosscheck_mutants.py", "schedules.py", "steer.py", "fuzz", "lit.cfg.py", "lit.site.cfg.py.in", "CMakeLists.txt", "python", "gpu", "cuda", "foreign"]
 config.test_source_root = os.path.join(config.ts_source_root, "test")
 config.test_exec_root = os.path.join(config.ts_build_root, "test")
 
