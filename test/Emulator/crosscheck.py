@@ -194,7 +194,7 @@ def main():
         options.schedules.append("random:1-%d" % options.seeds)
     tools = {"compile": os.path.join(options.build, "bin", "ts-compile"),
              "run": os.path.join(options.build, "bin", "ts-run"),
-             "ptxas": shutil.which("ptxas") or shutil.which("/usr/local/cuda/bin/ptxas")}
+             "ptxas": os.environ.get("TS_PTXAS") or shutil.which("ptxas") or shutil.which("/usr/local/cuda/bin/ptxas")}
     files = sorted(os.path.join(CASES, file) for file in os.listdir(CASES)
                    if file.endswith(".yaml") and not file.startswith("9")
                    and (not options.schedules_ or file.startswith(tuple(options.schedules_))))
