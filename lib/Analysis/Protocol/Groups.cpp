@@ -186,4 +186,13 @@ GroupCounts expectedCounts(const GroupSpec &group, const ClusterSpec &cluster) {
   return result;
 }
 
+std::optional<int64_t> sharedBytes(const GroupSpec &group, const GroupCounts &counts) {
+  std::optional<int64_t> bytes = counts.shared.fullBytes.value;
+  if (group.mode == GroupMode::Fork)
+    for (const GroupMember &member : group.members)
+      if (member.spec.numBytes)
+        bytes = member.spec.numBytes;
+  return bytes;
+}
+
 } // namespace ts::protocol

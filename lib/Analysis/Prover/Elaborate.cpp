@@ -146,12 +146,7 @@ void Elaborator::finishRing(Ring &ring) {
   std::optional<int64_t> bytes = ring.spec.numBytes;
   if (ring.isGroup) {
     proto::GroupCounts counts = proto::expectedCounts(groups[ring.resource], kernel.cluster);
-    bytes = counts.shared.fullBytes.value;
-    // What a member of a fork declares, it declares of the barrier that they share.
-    if (kernel.resources[size_t(ring.resource)].mode == proto::GroupMode::Fork)
-      for (const proto::GroupMember &member : groups[ring.resource].members)
-        if (member.spec.numBytes)
-          bytes = member.spec.numBytes;
+    bytes = proto::sharedBytes(groups[ring.resource], counts);
   } else if (!bytes) {
     bytes = proto::expectedBytes(ring.spec, kernel.cluster, ring.by).value;
   }

@@ -29,11 +29,7 @@ LogicalResult mlir::ts::collectGroup(KernelValues &values, PipelineGroupOp group
   whole.emptyOffset = offsetOf(group, kEmptyOffsetAttr);
   whole.spec.producerCount = counts.shared.fullArrivals.value;
   whole.spec.consumerCount = counts.shared.emptyArrivals.value;
-  whole.spec.numBytes = counts.shared.fullBytes.value;
-  if (spec.mode == proto::GroupMode::Fork)
-    for (const proto::GroupMember &member : spec.members)
-      if (member.spec.numBytes)
-        whole.spec.numBytes = member.spec.numBytes;
+  whole.spec.numBytes = proto::sharedBytes(spec, counts);
   if ((whole.ownsFull && !whole.spec.producerCount) ||
       (whole.ownsEmpty && !whole.spec.consumerCount))
     return group.emitError("the arrival counts of the barriers that the members of '")

@@ -2,6 +2,7 @@
 #include "Engine.h"
 
 #include "Exec.h"
+#include "Random.h"
 
 #include <bit>
 
@@ -17,13 +18,6 @@ struct Channel {
   bool ordered = false;
   std::deque<Item> items;
 };
-
-uint64_t nextRandom(uint64_t &state) {
-  state ^= state << 13;
-  state ^= state >> 7;
-  state ^= state << 17;
-  return state;
-}
 } // namespace
 
 const char *engineName(EngineKind kind) {

@@ -3,6 +3,7 @@
 #include "Run.h"
 
 #include "Exec.h"
+#include "Random.h"
 #include "Split.h"
 #include "Trace.h"
 
@@ -15,13 +16,6 @@ constexpr unsigned randomTurn = 16;     // at most, in a random schedule
 constexpr uint64_t pollPatience = 5000; // idle steps before a held warp moves beside pollers
 constexpr unsigned maxGiveUps = 10'000; // rounds in which every try_wait gives up, before it is a
                                         // hang: a loop may probe without needing the answer
-
-uint64_t nextRandom(uint64_t &state) {
-  state ^= state << 13;
-  state ^= state >> 7;
-  state ^= state << 17;
-  return state;
-}
 
 uint64_t mix(uint64_t seed, uint64_t id) { // never zero
   uint64_t z = seed * 0x9e3779b97f4a7c15u + id * 0xbf58476d1ce4e5b9u + 0x94d049bb133111ebu;

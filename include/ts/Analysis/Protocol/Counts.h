@@ -51,6 +51,10 @@ struct GroupCounts {
 };
 GroupCounts expectedCounts(const GroupSpec &group, const ClusterSpec &cluster);
 
+/// Bytes that a phase of the shared full barriers is armed with: for a fork what a member declares,
+/// since it declares it of the barrier that all share; else what is expected.
+std::optional<int64_t> sharedBytes(const GroupSpec &group, const GroupCounts &counts);
+
 /// The pipeline a group's own operations act on: the collapsed side's kind and arrival style are
 /// the group's. What `actionFor` gets for an op whose resource is the group.
 PipelineSpec groupPipeline(const GroupSpec &group, const ClusterSpec &cluster);

@@ -274,7 +274,8 @@ LogicalResult TaskFiller::work(Operation &op) {
   // copy engine of the task that multiplies.
   for (Access &access : accesses)
     if (access.engine == proto::EngineUmma && access.write && ring->spec &&
-        ring->spec->type == proto::PipelineType::UmmaUmma) {
+        proto::producerKind(ring->spec->type) == proto::SideKind::Umma &&
+        proto::consumerKind(ring->spec->type) == proto::SideKind::Umma) {
       access.engine = proto::EngineUtccp; // what such a pipeline is for
     } else if (access.engine == proto::EngineTmemStore && task.getWarpsPerReplica() < 4 &&
                !ring->spec) {
