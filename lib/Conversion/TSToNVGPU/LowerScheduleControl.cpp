@@ -147,7 +147,8 @@ Value TaskLowering::guardCondition(GuardOp op) {
   const LoopInfo &loop = loops.back();
   if (!loop.upper && (op.getKind() == GuardKind::Last || op.getKind() == GuardKind::NotLast)) {
     emitUnsupported(op) << "which tile of a cluster launch control queue is the last one is known "
-                           "only when the next request fails";
+                           "only when the next request fails; use a static queue, or do that "
+                           "work behind the loop";
     return {};
   }
   Emitter e = at(*op);

@@ -194,7 +194,8 @@ LogicalResult KernelLowering::collectPipelines() {
     int64_t seen = proto::CtaGrid(pipeline.spec, values.cluster).size();
     if (seen != 1 && seen != kernel.getClusterSize()) {
       emitUnsupported(op) << "a pipeline over " << seen << " of the " << kernel.getClusterSize()
-                          << " CTAs of a cluster ('" << getResourceName(resource) << "')";
+                          << " CTAs of a cluster ('" << getResourceName(resource)
+                          << "'); give it a cta_layout of one CTA, or of all";
       return WalkResult::interrupt();
     }
     values.pipelines[resource] = std::move(pipeline);

@@ -32,10 +32,16 @@ LogicalResult TaskLowering::lowerFetchTile(FetchTileOp op) {
   auto found = kernel.pipelines.find(queue);
   Value stage = currentStage(queue, proto::Side::Producer);
   if (found == kernel.pipelines.end() || !stage)
-    return op.emitError("stands outside ts.acquire and ts.commit of '")
+    return op.emitError("asks for a tile without a slot for the answer; put it between ts.acquire "
+                        "and ts.commit of '")
            << getResourceName(queue) << "'";
   Emitter e = at(*op);
-  Value leader = kernel.ctaRank && !task.getOnlyCta() ? e.eq(kernel.ctaRank, e.i32(0)) : Value();
+  // Whoever arms for the answer asks for it.
+  Value leader =
+      kernel.ctaRank
+          ? inCtas(e, proto::arrivingCtas(found->second.spec, kernel.cluster, proto::Op::Acquire,
+                                          roleFor(found->second, proto::Op::Acquire)))
+          : Value();
   Value mine = both(e, executes(proto::Executor::OneThreadOfTask), leader);
   e.guarded(mine, [&] {
     NVVM::ClusterLaunchControlTryCancelOp::create(
@@ -52,7 +58,9 @@ LogicalResult TaskLowering::lowerNextTile(NextTileOp op) {
   if (!isDynamicQueue(queue))
     return success(); // the loop's own counter
   if (nextTile < 0)
-    return op.emitError("stands outside the ts.tile_loop of '") << getResourceName(queue) << "'";
+    return op.emitError("advances '")
+           << getResourceName(queue)
+           << "' outside of a loop over its tiles; put it into a ts.tile_loop of that queue";
   if (failed(lowerStep(*op, queue, proto::Op::Wait)))
     return failure();
   Emitter e = at(*op);

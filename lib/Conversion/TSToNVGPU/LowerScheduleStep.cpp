@@ -335,11 +335,6 @@ LogicalResult TaskLowering::lowerArrival(Operation &op, const LoweredPipeline &p
   const proto::ArriveStep &arrive = *action.arrive;
   Value barrier = barrierAddress(pipeline, arrive.barrier, stage);
   Emitter e = at(op);
-  // cp.async arrivals are every thread's own.
-  if (arrive.kind == proto::ArrivalKind::CpAsyncArriveNoInc) {
-    NVVM::CpAsyncMBarrierArriveOp::create(b, e.loc, barrier, /*noinc=*/true);
-    return success();
-  }
   proto::CtaMask from =
       proto::arrivingCtas(pipeline.spec, kernel.cluster, action.op, roleFor(pipeline, action.op));
   Value mine = both(e, executes(arrive.who), arrive.leaderOnly ? inCtas(e, from) : Value());
@@ -349,7 +344,9 @@ LogicalResult TaskLowering::lowerArrival(Operation &op, const LoweredPipeline &p
   e.guarded(mine, [&] {
     switch (arrive.kind) {
     case proto::ArrivalKind::None:
+      break;
     case proto::ArrivalKind::CpAsyncArriveNoInc:
+      NVVM::CpAsyncMBarrierArriveOp::create(b, e.loc, barrier, /*noinc=*/true);
       break;
     case proto::ArrivalKind::ThreadArrive:
     case proto::ArrivalKind::ElectedWarpArrive:

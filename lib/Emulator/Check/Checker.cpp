@@ -16,10 +16,6 @@ namespace {
 constexpr size_t maxRecords = 1 << 20; // then those no longer in use are dropped
 constexpr uint32_t tmemLanes = 128, tmemColumns = 512;
 
-bool writes(AccessKind kind) {
-  return kind == AccessKind::Write || kind == AccessKind::Atomic ||
-         kind == AccessKind::AtomicWrite || kind == AccessKind::SameWrite;
-}
 bool strong(AccessKind kind) {
   return kind == AccessKind::Atomic || kind == AccessKind::AtomicRead ||
          kind == AccessKind::AtomicWrite;

@@ -23,6 +23,11 @@ enum class Proxy : uint8_t {
 /// is no race that anybody could see.
 enum class AccessKind : uint8_t { Read, Write, Atomic, AtomicRead, AtomicWrite, SameWrite };
 
+inline bool writes(AccessKind kind) {
+  return kind == AccessKind::Write || kind == AccessKind::Atomic ||
+         kind == AccessKind::AtomicWrite || kind == AccessKind::SameWrite;
+}
+
 struct SharedRange {
   unsigned cta = 0; // rank in the cluster
   uint32_t begin = 0, size = 0;

@@ -2,13 +2,6 @@
 #include "Shadow.h"
 
 namespace ts::emu {
-namespace {
-bool writes(AccessKind kind) {
-  return kind == AccessKind::Write || kind == AccessKind::Atomic ||
-         kind == AccessKind::AtomicWrite || kind == AccessKind::SameWrite;
-}
-} // namespace
-
 Records::Records() {
   records.resize(2);
   records[given].defined = true;
