@@ -7,6 +7,7 @@
 # Made for a machine that has a GPU and a driver but not our build: carry ts-run and the kernels with
 # their manifests in .gpu/ (utils/gpu/pack.sh fills it). A list is read line by line:
 #
+#   source examples/gemm_sm90.mlir     what the kernels of the following lines are compiled from
 #   kernel gemm_sm90.cubin gemm_f32    the kernel of the following lines; the name only where the
 #                                      file has several
 #   check D = A @ B.T                  its check
@@ -42,10 +43,16 @@ report() { # PASS|FAIL what detail
   printf '%s %s: %s\n' "$1" "$2" "$3"
 }
 
-# Fills `args` with the --array options of a shape: KEY=VALUE words replace {KEY}, NAME:part words pad.
+# Fills `args` with the options and arrays of a shape: KEY=VALUE words replace {KEY}, NAME:part words pad.
 array_args() {
   local template word value extra
   args=()
+  for value in "${options[@]}"; do
+    for word in "$@"; do
+      [[ $word = *:* ]] || value=${value//"{${word%%=*}}"/${word#*=}}
+    done
+    args+=("$value")
+  done
   for template in "${arrays[@]}"; do
     value=$template extra=
     for word in "$@"; do
@@ -64,7 +71,7 @@ run_shape() {
   for init in ints normal; do
     flags=(--init "$init")
     [ "$init" = ints ] && flags+=(--exact)
-    output=$("$ts_run" --device="$device" "$kernels/$kernel" "${args[@]}" --check "$check" "${flags[@]}" "${options[@]}" 2>&1)
+    output=$("$ts_run" --device="$device" "$kernels/$kernel" "${args[@]}" --check "$check" "${flags[@]}" 2>&1)
     status=$?
     what="$kernel${name:+ $name} $* $init"
     # Nothing checked is nothing passed.
@@ -80,7 +87,7 @@ run_refusal() {
   local words=${1%% : *} text=${1#* : } output status split
   read -ra split <<<"$words"
   array_args "${split[@]}"
-  output=$("$ts_run" --device="$device" "$kernels/$kernel" "${args[@]}" "${options[@]}" 2>&1)
+  output=$("$ts_run" --device="$device" "$kernels/$kernel" "${args[@]}" 2>&1)
   status=$?
   if [ $status -eq 1 ] && [ "$(wc -l <<<"$output")" -eq 1 ] && grep -qF -- "$text" <<<"$output"; then
     report PASS "$kernel${name:+ $name} $words refused" "$output"
@@ -94,7 +101,7 @@ for list in "${lists[@]}"; do
   kernel="" name="" check="" arrays=() options=()
   while read -r word rest || [ -n "$word" ]; do
     case $word in
-      '' | '#'*) ;;
+      '' | '#'* | source) ;; # a source is what test/Emulator/schedules.py compiles
       kernel)
         read -r kernel name <<<"$rest"
         [ $device = cuda ] || kernel=${kernel%.cubin}
