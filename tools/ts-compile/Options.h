@@ -3,25 +3,17 @@
 #ifndef TS_TOOLS_TS_COMPILE_OPTIONS_H
 #define TS_TOOLS_TS_COMPILE_OPTIONS_H
 
+#include "ts/Driver/Compiler.h"
 #include "llvm/ADT/StringRef.h"
 #include <optional>
 #include <string>
 
 namespace ts_compile {
 
-/// Exit statuses, as documented for the tool.
-enum class Status {
-  Ok = 0,          ///< compiled, or verified
-  Error = 1,       ///< wrong input, command line, structure or protocol
-  Refuted = 2,     ///< the prover has a counter-example
-  Undecided = 3,   ///< proven up to a bound only, or unknown
-  Environment = 4, ///< a file or a program is missing
-};
-
-/// What is written, in the order of the compilation.
-enum class Emit { Lowered, MLIR, LLVM, PTX, Cubin };
-enum class Verify { Error, Warn, Off };
-enum class ReportForm { None, Text, JSON, Perfetto, SARIF, HTML, Table };
+using mlir::ts::driver::Emit;
+using mlir::ts::driver::ReportForm;
+using mlir::ts::driver::Status;
+using mlir::ts::driver::Verify;
 
 llvm::StringRef emitName(Emit emit);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // See the header.
-#include "Report.h"
+#include "ts/Driver/Report.h"
 #include "mlir/IR/MLIRContext.h"
 #include "ts/Analysis/Reports/Collect.h"
 #include "ts/Analysis/Reports/Formats.h"
@@ -9,7 +9,7 @@
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace llvm;
-using namespace ts_compile;
+using namespace mlir::ts::driver;
 namespace reports = ::ts::reports;
 
 void PhaseTimer::stop() {
@@ -98,7 +98,8 @@ void DiagnosticLog::see(mlir::Diagnostic &diagnostic) {
   diagnostics.push_back(std::move(entry));
 }
 
-void ts_compile::printUsage(raw_ostream &out, const mlir::ts::PtxasResult &result, StringRef chip) {
+void mlir::ts::driver::printUsage(raw_ostream &out, const mlir::ts::PtxasResult &result,
+                                  StringRef chip) {
   for (const mlir::ts::PtxasKernel &kernel : result.kernels)
     out << formatv("{0}: {1} registers, {2} bytes spill stores, {3} bytes spill loads, {4} bytes "
                    "stack, {5} bytes static shared memory ({6})\n",
@@ -106,7 +107,7 @@ void ts_compile::printUsage(raw_ostream &out, const mlir::ts::PtxasResult &resul
                    kernel.stackBytes, kernel.sharedBytes, chip);
 }
 
-std::vector<reports::KernelInput> ts_compile::collectKernels(mlir::ModuleOp module) {
+std::vector<reports::KernelInput> mlir::ts::driver::collectKernels(mlir::ModuleOp module) {
   std::vector<reports::KernelInput> kernels;
   module.walk([&](mlir::ts::KernelOp kernel) {
     if (std::optional<reports::KernelInput> input = mlir::ts::collectReport(kernel))
@@ -115,8 +116,9 @@ std::vector<reports::KernelInput> ts_compile::collectKernels(mlir::ModuleOp modu
   return kernels;
 }
 
-void ts_compile::judgeKernels(mlir::ModuleOp module, std::vector<reports::KernelInput> &kernels,
-                              const DiagnosticLog &log, bool asErrors) {
+void mlir::ts::driver::judgeKernels(mlir::ModuleOp module,
+                                    std::vector<reports::KernelInput> &kernels,
+                                    const DiagnosticLog &log, bool asErrors) {
   bool told = any_of(log.entries(), [](const auto &entry) { return entry.check / 100 == 3; });
   module.walk([&](mlir::ts::KernelOp kernel) {
     auto input = find_if(kernels, [&](const auto &known) {
@@ -141,7 +143,7 @@ void ts_compile::judgeKernels(mlir::ModuleOp module, std::vector<reports::Kernel
   });
 }
 
-Status ts_compile::statusOf(const std::vector<reports::KernelInput> &kernels) {
+Status mlir::ts::driver::statusOf(const std::vector<reports::KernelInput> &kernels) {
   using Kind = ::ts::prover::Verdict::Kind;
   Status status = Status::Ok;
   for (const reports::KernelInput &kernel : kernels) {
@@ -154,7 +156,7 @@ Status ts_compile::statusOf(const std::vector<reports::KernelInput> &kernels) {
   return status;
 }
 
-std::string ts_compile::summaryOf(const std::vector<reports::KernelInput> &kernels) {
+std::string mlir::ts::driver::summaryOf(const std::vector<reports::KernelInput> &kernels) {
   std::string text;
   for (const reports::KernelInput &kernel : kernels) {
     reports::SteadyState model = reports::modelSteadyState(kernel);
@@ -163,8 +165,8 @@ std::string ts_compile::summaryOf(const std::vector<reports::KernelInput> &kerne
   return text;
 }
 
-void ts_compile::addUsage(std::vector<reports::KernelInput> &kernels,
-                          const mlir::ts::PtxasResult &usage) {
+void mlir::ts::driver::addUsage(std::vector<reports::KernelInput> &kernels,
+                                const mlir::ts::PtxasResult &usage) {
   for (const mlir::ts::PtxasKernel &kernel : usage.kernels) {
     auto known =
         find_if(kernels, [&](const auto &input) { return input.kernel.name == kernel.name; });
@@ -196,12 +198,13 @@ static void addWaivers(std::vector<reports::KernelInput> &kernels, const Diagnos
   }
 }
 
-std::string ts_compile::renderReport(const Options &options, Status status, StringRef chip,
-                                     std::vector<reports::KernelInput> kernels,
-                                     const DiagnosticLog &log) {
+std::string mlir::ts::driver::renderReport(ReportForm form, StringRef source, Status status,
+                                           StringRef chip,
+                                           std::vector<reports::KernelInput> kernels,
+                                           const DiagnosticLog &log) {
   reports::Input input;
   input.toolVersion = TS_VERSION;
-  input.source = options.input == "-" ? "<stdin>" : options.input;
+  input.source = source.str();
   input.arch = chip.str();
   input.failed = status == Status::Error || status == Status::Environment;
   input.diagnostics = log.entries();
@@ -215,7 +218,7 @@ std::string ts_compile::renderReport(const Options &options, Status status, Stri
       models.push_back(reports::modelSteadyState(kernel));
   };
   std::string text;
-  switch (options.report) {
+  switch (form) {
   case ReportForm::None:
     break;
   case ReportForm::JSON:
