@@ -44,6 +44,14 @@ LogicalResult TaskLowering::lowerWork(Operation &op, Value resource, Region &bod
   }
   auto def = resource.getDefiningOp<ResourceOp>();
   Value stage = currentStage(resource, side);
+  // Of a ping-pong resource the producer reads under its acquire, and the consumer writes under its
+  // wait: the bracket that the task has decides.
+  if (!stage) {
+    proto::Side other =
+        side == proto::Side::Producer ? proto::Side::Consumer : proto::Side::Producer;
+    if ((stage = currentStage(resource, other)))
+      side = other;
+  }
   if (!stage && body.getNumArguments() && kernel.pipelines.contains(resource))
     return op.emitError("work \"") << label << "\" takes a stage of '" << getResourceName(resource)
                                    << "', but task '" << task.getName() << "' has no bracket of it";
