@@ -158,11 +158,13 @@ int PathConditions::runs(Operation *loop, std::optional<bool> &known) {
     known = *trips > 0;
   else if (minTrips(loop) > 0)
     known = true;
-  if (auto positive = positiveTrips(loop, evaluator))
-    return number("positive:" + toString(*positive),
-                  positive->kind == Bound::Kind::PerTile ? loop->getParentOfType<TileLoopOp>()
-                                                         : TileLoopOp(),
-                  toString(*positive) + " > 0");
+  if (auto trips = positiveTrips(loop, evaluator)) {
+    Bound positive = ofTheSymbol(*trips);
+    return number("positive:" + toString(positive),
+                  positive.kind == Bound::Kind::PerTile ? loop->getParentOfType<TileLoopOp>()
+                                                        : TileLoopOp(),
+                  toString(positive) + " > 0");
+  }
   return number(pointerKey("runs", loop), enclosingLoop(loop), "the loop runs");
 }
 

@@ -319,11 +319,20 @@ Condition ValueEvaluator::condition(Value value) {
   int64_t limit = rhs.offset;
   if (predicate == P::sge || predicate == P::uge)
     --limit;
-  else if (predicate == P::ne ? limit != 0 : predicate != P::sgt && predicate != P::ugt)
+  else if (predicate == P::ne ? limit != 0 || lhs.offset != 0
+                              : predicate != P::sgt && predicate != P::ugt)
     return result;
   if (!llvm::SubOverflow(lhs.offset, limit, lhs.offset))
-    result.positive = lhs;
+    result.positive = ofTheSymbol(lhs);
   return result;
+}
+
+Bound mlir::ts::ofTheSymbol(Bound bound) {
+  if (bound.scale > 1 && bound.offset > std::numeric_limits<int64_t>::min()) {
+    bound.offset = -llvm::divideFloorSigned(-bound.offset, bound.scale);
+    bound.scale = 1;
+  }
+  return bound;
 }
 
 std::string mlir::ts::describeValue(Value value) {

@@ -45,6 +45,9 @@ private:
 std::optional<int64_t> foldBinary(Operation *op, int64_t a, int64_t b);
 std::optional<int64_t> foldCompare(arith::CmpIPredicate predicate, int64_t a, int64_t b);
 
+/// The same question "is it above zero?" of the symbol itself: 2 * n and 4 * n - 3 are where n is.
+::ts::schedule::Bound ofTheSymbol(::ts::schedule::Bound bound);
+
 /// "%name" of a kernel argument or a short description; for messages.
 std::string describeValue(Value value);
 
