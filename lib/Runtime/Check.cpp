@@ -146,7 +146,7 @@ Result<CheckReport> ts::runCheck(const CheckExpr &expr, const CheckEvaluator::Ar
   int64_t first = 0;
   // Poison in an integer array is an ordinary -1, and where everything is compared it is just
   // wrong.
-  if (isFloat(output.type()) && (report.wrong || report.compared < report.total))
+  if (hasNan(output.type()) && (report.wrong || report.compared < report.total))
     report.poisoned = output.countPoisoned(first);
   if (report.poisoned && !report.wrong)
     report.firstWrong = "first at " + indexText(output.layout().shape, first);

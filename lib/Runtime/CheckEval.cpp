@@ -10,6 +10,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <type_traits>
 
 using namespace ts;
 using Op = CheckExpr::Op;
@@ -74,7 +75,32 @@ std::vector<Dim> CheckEvaluator::operandDims(int node, size_t operand,
     return result;
   }
   case Op::Transpose:
-    return {selected.rbegin(), selected.rend()};
+  case Op::Permute:
+  case Op::Repeat:
+  case Op::Slice: {
+    if (operand > 0) // a number
+      return result;
+    const std::vector<int64_t> &move = moves[static_cast<size_t>(node)];
+    result = selected;
+    if (info.op == Op::Transpose || info.op == Op::Permute) {
+      for (size_t d = 0; d < move.size(); ++d)
+        result[static_cast<size_t>(move[d])] = selected[d];
+    } else if constexpr (!std::is_same_v<Dim, int64_t>) { // counts stay what they are
+      auto axis = axes[static_cast<size_t>(node)];
+      for (size_t d = 0; d < result.size(); ++d)
+        for (int64_t &index : result[d])
+          if (info.op == Op::Slice)
+            index += move[d];
+          else if (static_cast<int64_t>(d) == *axis)
+            index /= move[0];
+    }
+    return result;
+  }
+  case Op::Reshape:
+    if (operand == 0)
+      for (int64_t extent : shape)
+        result.push_back(full(extent));
+    return result;
   case Op::Sum:
   case Op::Max:
     if (auto axis = axes[static_cast<size_t>(node)]) {
@@ -111,10 +137,12 @@ Status CheckEvaluator::inferShape(size_t index, const Arrays &known, const Numbe
   };
   std::vector<int64_t> shape;
   const HostArray *array = nullptr;
-  double number = node.number;
+  std::optional<double> number;
+  std::vector<int64_t> move;
   std::optional<int64_t> axis = node.axis;
   switch (node.op) {
   case Op::Number:
+    number = node.number;
     break;
   case Op::Name:
     if (auto found = known.find(node.name); found != known.end()) {
@@ -140,6 +168,20 @@ Status CheckEvaluator::inferShape(size_t index, const Arrays &known, const Numbe
   }
   case Op::Transpose:
     shape.assign(operand(0).rbegin(), operand(0).rend());
+    for (size_t d = shape.size(); d-- > 0;)
+      move.push_back(static_cast<int64_t>(d));
+    break;
+  case Op::Dim:
+  case Op::Reshape:
+  case Op::Permute:
+  case Op::Repeat:
+  case Op::Slice:
+    if (Status status = inferMove(index, shape, move); !status)
+      return status;
+    if (node.op == Op::Dim)
+      number = static_cast<double>(move[0]);
+    if (axis && *axis < 0)
+      *axis += static_cast<int64_t>(shape.size());
     break;
   case Op::Sum:
   case Op::Max: {
@@ -168,11 +210,13 @@ Status CheckEvaluator::inferShape(size_t index, const Arrays &known, const Numbe
         return Error{"the shapes " + shapeText(left) + " and " + shapeText(operand(k)) +
                      " do not fit"};
     }
+    number = foldConstant(index);
   }
   shapes.push_back(std::move(shape));
   arrays.push_back(array);
   numbers.push_back(number);
   axes.push_back(axis);
+  moves.push_back(std::move(move));
   return Done{};
 }
 
@@ -188,6 +232,8 @@ double CheckEvaluator::cost(int index, const std::vector<int64_t> &selected) con
     for (int64_t extent : selected)
       total *= static_cast<double>(extent);
   }
+  if (node.op == Op::Dim)
+    return 0;
   auto full = [](int64_t extent) { return extent; };
   for (size_t k = 0; k < node.operands.size(); ++k)
     total += cost(node.operands[k], operandDims<int64_t>(index, k, selected, full, 1));
@@ -208,18 +254,25 @@ CheckTensor CheckEvaluator::evaluate(int index, const Selection &selection) cons
   auto at = static_cast<size_t>(index);
   switch (expr.nodes[at].op) {
   case Op::Number:
+  case Op::Dim:
   case Op::Name: {
     if (arrays[at])
       return leaf(*arrays[at], selection);
     CheckTensor tensor = make({});
-    tensor.value[0] = numbers[at];
-    tensor.integral = isIntegral(numbers[at]);
+    tensor.value[0] = *numbers[at];
+    tensor.integral = isIntegral(*numbers[at]);
     return tensor;
   }
   case Op::MatMul:
     return matmul(index, selection);
   case Op::Transpose:
+  case Op::Permute:
     return transpose(index, selection);
+  case Op::Reshape:
+    return reshape(index, selection);
+  case Op::Repeat:
+  case Op::Slice: // the operand's part is the result
+    return operandOf(index, 0, selection);
   case Op::Sum:
   case Op::Max:
     return reduce(index, selection);
@@ -235,7 +288,6 @@ CheckTensor CheckEvaluator::leaf(const HostArray &array, const Selection &select
     return tensor;
   }
   const std::vector<int64_t> &strides = array.layout().strides;
-  int64_t size = elementSize(array.type()), base = array.dataOffset();
   int64_t inner = selection.empty() ? 1 : static_cast<int64_t>(selection.back().size());
   std::atomic<bool> integral = true;
   parallelFor(
@@ -251,8 +303,7 @@ CheckTensor CheckEvaluator::leaf(const HostArray &array, const Selection &select
           for (int64_t i = 0; i < inner; ++i) {
             int64_t element =
                 selection.empty() ? 0 : selection.back()[static_cast<size_t>(i)] * strides.back();
-            double value =
-                loadElement(array.type(), &array.image()[base + (offset + element) * size]);
+            double value = array.loadAt(offset + element);
             tensor.value[static_cast<size_t>(row * inner + i)] = value;
             whole &= isIntegral(value);
           }
@@ -270,10 +321,10 @@ CheckTensor CheckEvaluator::transpose(int node, const Selection &selection) cons
   result.integral = operand.integral;
   result.bound.resize(operand.bound.size());
   size_t rank = result.shape.size();
-  // In the operand the dimensions stand in reverse, so the first is the contiguous one.
-  std::vector<int64_t> steps(rank, 1);
-  for (size_t d = 1; d < rank; ++d)
-    steps[d] = steps[d - 1] * result.shape[d - 1];
+  const std::vector<int64_t> &move = moves[static_cast<size_t>(node)];
+  std::vector<int64_t> operandSteps = contiguousStrides(operand.shape), steps;
+  for (size_t d = 0; d < rank; ++d)
+    steps.push_back(operandSteps[static_cast<size_t>(move[d])]);
   parallelFor(result.size(), 1 << 16, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
       int64_t from = 0, rest = i;
@@ -286,6 +337,25 @@ CheckTensor CheckEvaluator::transpose(int node, const Selection &selection) cons
         result.bound[static_cast<size_t>(i)] = operand.bound[static_cast<size_t>(from)];
     }
   });
+  return result;
+}
+
+CheckTensor CheckEvaluator::reshape(int node, const Selection &selection) const {
+  CheckTensor operand = operandOf(node, 0, selection); // all of it
+  CheckTensor result = make(selection);
+  result.integral = operand.integral;
+  result.bound.resize(operand.bound.empty() ? 0 : result.value.size());
+  std::vector<int64_t> steps = contiguousStrides(shapes[static_cast<size_t>(node)]);
+  for (int64_t i = 0; i < result.size(); ++i) {
+    int64_t from = 0, rest = i;
+    for (size_t d = steps.size(); d-- > 0;) {
+      from += selection[d][static_cast<size_t>(rest % result.shape[d])] * steps[d];
+      rest /= result.shape[d];
+    }
+    result.value[static_cast<size_t>(i)] = operand.value[static_cast<size_t>(from)];
+    if (!operand.bound.empty())
+      result.bound[static_cast<size_t>(i)] = operand.bound[static_cast<size_t>(from)];
+  }
   return result;
 }
 

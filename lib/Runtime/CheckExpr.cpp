@@ -16,14 +16,23 @@ constexpr size_t maxNodes = 1000;
 struct Function {
   const char *name;
   CheckExpr::Op op;
-  size_t operands;
+  size_t operands; // at least, if there is no end to them
+  bool more = false, axis = false;
 };
 constexpr Function functions[] = {
-    {"exp", CheckExpr::Op::Exp, 1},         {"relu", CheckExpr::Op::Relu, 1},
-    {"abs", CheckExpr::Op::Abs, 1},         {"sqrt", CheckExpr::Op::Sqrt, 1},
-    {"maximum", CheckExpr::Op::Maximum, 2}, {"minimum", CheckExpr::Op::Minimum, 2},
-    {"where", CheckExpr::Op::Where, 3},     {"sum", CheckExpr::Op::Sum, 1},
-    {"max", CheckExpr::Op::Max, 1},
+    {"exp", CheckExpr::Op::Exp, 1},
+    {"relu", CheckExpr::Op::Relu, 1},
+    {"abs", CheckExpr::Op::Abs, 1},
+    {"sqrt", CheckExpr::Op::Sqrt, 1},
+    {"maximum", CheckExpr::Op::Maximum, 2},
+    {"minimum", CheckExpr::Op::Minimum, 2},
+    {"where", CheckExpr::Op::Where, 3},
+    {"sum", CheckExpr::Op::Sum, 1, false, true},
+    {"max", CheckExpr::Op::Max, 1, false, true},
+    {"dim", CheckExpr::Op::Dim, 2},
+    {"reshape", CheckExpr::Op::Reshape, 2, true},
+    {"transpose", CheckExpr::Op::Permute, 2, true},
+    {"repeat", CheckExpr::Op::Repeat, 2, false, true},
 };
 
 class Parser {
@@ -171,12 +180,38 @@ private:
     while (true) {
       skipSpace();
       at = pos;
+      if (accept("[")) {
+        value = parseRanges(value, at);
+        continue;
+      }
       if (!accept("."))
         return value;
       if (parseName() != "T")
         return failAt(at, "expected '.T'");
       value = add(Op::Transpose, at, {value});
     }
+  }
+
+  int addNumber(double value, size_t at) {
+    int node = add(Op::Number, at, {});
+    if (node >= 0)
+      expr.nodes[static_cast<size_t>(node)].number = value;
+    return node;
+  }
+
+  int parseRanges(int value, size_t at) {
+    std::vector<int> operands = {value};
+    do {
+      size_t dimension = (operands.size() - 1) / 2;
+      operands.push_back(peek(':') ? addNumber(0, pos) : parseSum());
+      if (!expect(":"))
+        return -1;
+      bool open = peek(',') || peek(']');
+      operands.push_back(
+          open ? add(Op::Dim, pos, {value, addNumber(static_cast<double>(dimension), pos)})
+               : parseSum());
+    } while (accept(","));
+    return expect("]") ? add(Op::Slice, at, std::move(operands)) : -1;
   }
 
   std::string parseName() {
@@ -220,10 +255,7 @@ private:
       if (*stop || stop == number.c_str())
         return fail("'" + number + "' is no number");
       pos = end;
-      int node = add(Op::Number, at, {});
-      if (node >= 0)
-        expr.nodes[static_cast<size_t>(node)].number = value;
-      return node;
+      return addNumber(value, at);
     }
     std::string name = parseName();
     if (name.empty())
@@ -245,30 +277,34 @@ private:
         names += (names.empty() ? "" : ", ") + std::string(known.name);
       return failAt(at, "unknown function '" + name + "'; there are " + names);
     }
-    bool reduces = function->op == Op::Sum || function->op == Op::Max;
     std::vector<int> operands;
     std::optional<int64_t> axis;
     bool keepDims = false;
     do {
       skipSpace();
-      if (reduces && !operands.empty()) {
+      if (function->axis && operands.size() == function->operands) {
         size_t keyAt = pos;
         std::string key = parseName();
         if (key == "axis" && accept("="))
           axis = parseAxis();
-        else if (key == "keepdims" && accept("="))
+        else if (function->op != Op::Repeat && key == "keepdims" && accept("="))
           keepDims = parseTruth();
         else
-          return failAt(keyAt, "expected 'axis=' or 'keepdims='");
+          return failAt(keyAt, function->op == Op::Repeat ? "expected 'axis='"
+                                                          : "expected 'axis=' or 'keepdims='");
       } else {
         operands.push_back(parseComparison());
       }
     } while (accept(","));
     if (!expect(")"))
       return -1;
-    if (operands.size() != function->operands)
+    if (function->more ? operands.size() < function->operands
+                       : operands.size() != function->operands)
       return failAt(at, "'" + name + "' takes " + std::to_string(function->operands) +
-                            " values, found " + std::to_string(operands.size()));
+                            (function->more ? " or more" : "") + " values, found " +
+                            std::to_string(operands.size()));
+    if (function->op == Op::Repeat && !axis)
+      return failAt(at, "'repeat' needs 'axis='");
     int node = add(function->op, at, std::move(operands));
     if (node >= 0) {
       expr.nodes[static_cast<size_t>(node)].axis = axis;

@@ -22,6 +22,7 @@ int tensorMapType(ElementType type) {
   case ElementType::I8:
   case ElementType::F8E4M3:
   case ElementType::F8E5M2:
+  case ElementType::F8E8M0:
     return 0;
   case ElementType::U16:
   case ElementType::I16:
@@ -42,6 +43,8 @@ int tensorMapType(ElementType type) {
     return 8;
   case ElementType::BF16:
     return 9;
+  case ElementType::F4E2M1: // sixteen in eight bytes, packed in shared memory too
+    return 13;
   }
   return 0;
 }

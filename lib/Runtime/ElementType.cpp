@@ -16,16 +16,17 @@ namespace {
 struct TypeInfo {
   ElementType type;
   const char *name;
-  int size;
+  int bits;
 };
 constexpr TypeInfo infos[] = {
-    {ElementType::F64, "f64", 8},       {ElementType::F32, "f32", 4},
-    {ElementType::F16, "f16", 2},       {ElementType::BF16, "bf16", 2},
-    {ElementType::F8E4M3, "f8e4m3", 1}, {ElementType::F8E5M2, "f8e5m2", 1},
-    {ElementType::I64, "i64", 8},       {ElementType::I32, "i32", 4},
-    {ElementType::I16, "i16", 2},       {ElementType::I8, "i8", 1},
-    {ElementType::U64, "ui64", 8},      {ElementType::U32, "ui32", 4},
-    {ElementType::U16, "ui16", 2},      {ElementType::U8, "ui8", 1},
+    {ElementType::F64, "f64", 64},      {ElementType::F32, "f32", 32},
+    {ElementType::F16, "f16", 16},      {ElementType::BF16, "bf16", 16},
+    {ElementType::F8E4M3, "f8e4m3", 8}, {ElementType::F8E5M2, "f8e5m2", 8},
+    {ElementType::F8E8M0, "f8e8m0", 8}, {ElementType::F4E2M1, "f4e2m1", 4},
+    {ElementType::I64, "i64", 64},      {ElementType::I32, "i32", 32},
+    {ElementType::I16, "i16", 16},      {ElementType::I8, "i8", 8},
+    {ElementType::U64, "ui64", 64},     {ElementType::U32, "ui32", 32},
+    {ElementType::U16, "ui16", 16},     {ElementType::U8, "ui8", 8},
 };
 
 /// A binary floating format: sign, exponent field, fraction field.
@@ -35,6 +36,7 @@ struct FloatFormat {
   int maxExponent; // of the largest finite number
   double maxFinite;
   bool hasInfinity; // f8e4m3 has none: its largest exponent holds numbers and a single NaN
+  bool hasNan = true;
 };
 
 FloatFormat formatOf(ElementType type) {
@@ -51,6 +53,10 @@ FloatFormat formatOf(ElementType type) {
     return {3, -6, 8, 448.0, false};
   case ElementType::F8E5M2:
     return {2, -14, 15, 57344.0, true};
+  case ElementType::F8E8M0:
+    return {0, -127, 127, 0x1p127, false};
+  case ElementType::F4E2M1:
+    return {1, 0, 2, 6.0, false, false};
   default:
     assert(false && "not a floating type");
     return {};
@@ -69,6 +75,7 @@ double ulp(const FloatFormat &format, double value) {
 uint32_t encode(const FloatFormat &format, int bits, double value) {
   uint32_t sign = std::signbit(value) ? 1u << (bits - 1) : 0;
   uint32_t infinity = ((1u << (bits - 1)) - 1) & ~((1u << format.fractionBits) - 1);
+  // Without a NaN it is the code of the largest number, where overflows go too.
   uint32_t nan =
       format.hasInfinity ? infinity | 1u << (format.fractionBits - 1) : (1u << (bits - 1)) - 1;
   if (std::isnan(value))
@@ -98,7 +105,8 @@ double decode(const FloatFormat &format, int bits, uint32_t code) {
   uint32_t field = magnitude >> format.fractionBits;
   uint32_t topField = ((1u << (bits - 1)) - 1) >> format.fractionBits;
   double result;
-  if (format.hasInfinity ? field == topField : magnitude == (1u << (bits - 1)) - 1)
+  if (format.hasNan &&
+      (format.hasInfinity ? field == topField : magnitude == (1u << (bits - 1)) - 1))
     result = format.hasInfinity && fraction == 0 ? std::numeric_limits<double>::infinity()
                                                  : std::numeric_limits<double>::quiet_NaN();
   else if (field == 0)
@@ -107,6 +115,25 @@ double decode(const FloatFormat &format, int bits, uint32_t code) {
     result = std::ldexp(fraction + (1u << format.fractionBits),
                         static_cast<int>(field) - 1 + format.minExponent - format.fractionBits);
   return code >> (bits - 1) ? -result : result;
+}
+
+/// A power of two has no fraction, and its exponent field no room for anything but a NaN.
+uint8_t encodePower(double value) {
+  constexpr uint8_t nan = 0xff;
+  if (std::isnan(value) || std::isinf(value) || value < 0)
+    return nan;
+  constexpr int lowest = -127;
+  if (value <= std::ldexp(1.0, lowest))
+    return 0;
+  int exponent = std::ilogb(value);
+  double ratio = std::ldexp(value, -exponent); // 1 <= ratio < 2
+  if (ratio > 1.5 || (ratio == 1.5 && (exponent - lowest) % 2))
+    ++exponent;
+  return exponent > 127 ? nan : static_cast<uint8_t>(exponent - lowest);
+}
+
+double decodePower(uint8_t code) {
+  return code == 0xff ? std::numeric_limits<double>::quiet_NaN() : std::ldexp(1.0, code - 127);
 }
 
 template <typename T> double loadAs(const void *from) {
@@ -139,9 +166,17 @@ std::optional<ElementType> ts::parseElementType(std::string_view name) {
 }
 
 const char *ts::elementTypeName(ElementType type) { return infos[static_cast<int>(type)].name; }
-int64_t ts::elementSize(ElementType type) { return infos[static_cast<int>(type)].size; }
-bool ts::isFloat(ElementType type) { return type <= ElementType::F8E5M2; }
-bool ts::isSigned(ElementType type) { return type < ElementType::U64; }
+int64_t ts::elementBits(ElementType type) { return infos[static_cast<int>(type)].bits; }
+int64_t ts::elementBytes(ElementType type, int64_t count) {
+  int64_t bits = elementBits(type);
+  return bits < 8 ? (count * bits + 7) / 8 : count * (bits / 8);
+}
+int64_t ts::elementSize(ElementType type) { return elementBytes(type, 1); }
+bool ts::isFloat(ElementType type) { return type <= ElementType::F4E2M1; }
+bool ts::isSigned(ElementType type) {
+  return type < ElementType::U64 && type != ElementType::F8E8M0;
+}
+bool ts::hasNan(ElementType type) { return isFloat(type) && type != ElementType::F4E2M1; }
 
 double ts::loadElement(ElementType type, const void *from) {
   switch (type) {
@@ -163,6 +198,10 @@ double ts::loadElement(ElementType type, const void *from) {
   case ElementType::F8E4M3:
   case ElementType::F8E5M2:
     return decode(formatOf(type), 8, *static_cast<const uint8_t *>(from));
+  case ElementType::F8E8M0:
+    return decodePower(*static_cast<const uint8_t *>(from));
+  case ElementType::F4E2M1:
+    return decode(formatOf(type), 4, *static_cast<const uint8_t *>(from) & 0xf);
   case ElementType::I64:
     return loadAs<int64_t>(from);
   case ElementType::I32:
@@ -205,6 +244,12 @@ void ts::storeElement(ElementType type, void *to, double value) {
     std::memcpy(to, &code, 1);
     return;
   }
+  case ElementType::F8E8M0:
+    *static_cast<uint8_t *>(to) = encodePower(value);
+    return;
+  case ElementType::F4E2M1:
+    *static_cast<uint8_t *>(to) = static_cast<uint8_t>(encode(formatOf(type), 4, value));
+    return;
   case ElementType::I64:
     return storeInteger<int64_t>(to, value);
   case ElementType::I32:
@@ -222,6 +267,27 @@ void ts::storeElement(ElementType type, void *to, double value) {
   case ElementType::U8:
     return storeInteger<uint8_t>(to, value);
   }
+}
+
+double ts::loadElementAt(ElementType type, const void *base, int64_t index) {
+  const auto *bytes = static_cast<const uint8_t *>(base);
+  if (elementBits(type) >= 8)
+    return loadElement(type, bytes + index * elementSize(type));
+  auto half = static_cast<uint8_t>(bytes[index / 2] >> index % 2 * 4);
+  return loadElement(type, &half);
+}
+
+void ts::storeElementAt(ElementType type, void *base, int64_t index, double value) {
+  auto *bytes = static_cast<uint8_t *>(base);
+  if (elementBits(type) >= 8) {
+    storeElement(type, bytes + index * elementSize(type), value);
+    return;
+  }
+  uint8_t half;
+  storeElement(type, &half, value);
+  int shift = static_cast<int>(index % 2 * 4);
+  uint8_t &byte = bytes[index / 2];
+  byte = static_cast<uint8_t>((byte & 0xf0 >> shift) | half << shift);
 }
 
 double ts::roundToElement(ElementType type, double value) {

@@ -30,7 +30,9 @@ double unitInterval(uint64_t bits) { // (0, 1]
 }
 
 template <typename F> void fillWith(HostArray &array, F value) {
-  parallelFor(array.elementCount(), 1 << 16, [&](int64_t begin, int64_t end) {
+  // Elements that share a byte are written one after the other.
+  int64_t count = array.elementCount(), grain = elementBits(array.type()) < 8 ? count : 1 << 16;
+  parallelFor(count, std::max<int64_t>(grain, 1), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i)
       array.store(i, value(i));
   });
@@ -75,16 +77,22 @@ std::string ts::indexText(const std::vector<int64_t> &shape, int64_t linear) {
 /// The bytes from the first element to behind the last one, or what is wrong with the layout.
 static Result<int64_t> spanOf(const std::string &name, ElementType type,
                               const ArrayLayout &layout) {
-  int64_t size = elementSize(type);
+  int64_t size = elementSize(type), inByte = std::max<int64_t>(8 / elementBits(type), 1);
   int64_t span = 1; // in elements
-  bool empty = false;
+  bool empty = std::find(layout.shape.begin(), layout.shape.end(), 0) != layout.shape.end();
   for (size_t i = 0; i < layout.shape.size(); ++i) {
     int64_t extent = layout.shape[i], stride = layout.strides[i], reach;
     if (extent < 0)
       return Error{"array '" + name + "': dimension " + std::to_string(i) + " is negative"};
-    empty |= extent == 0;
     if (stride < 0)
       return Error{"array '" + name + "': stride " + std::to_string(i) + " is negative"};
+    bool innermost = i + 1 == layout.shape.size();
+    if (!empty && inByte > 1 && extent > 1 && (innermost ? stride != 1 : stride % inByte != 0))
+      return Error{"array '" + name + "': stride " + std::to_string(i) + " is " +
+                   std::to_string(stride) + " elements of " + elementTypeName(type) + "; " +
+                   (innermost ? "elements of less than a byte lie side by side, so it has to be 1"
+                              : "rows begin at whole bytes, so it has to be a multiple of " +
+                                    std::to_string(inByte))};
     if (__builtin_mul_overflow(std::max<int64_t>(extent - 1, 0), stride, &reach) ||
         __builtin_add_overflow(span, reach, &span) || span > maxImageBytes / size)
       return Error{"array '" + name + "' of " + shapeText(layout.shape) +
@@ -107,7 +115,7 @@ static Result<int64_t> spanOf(const std::string &name, ElementType type,
                    " or more"};
     inner = layout.strides[i] * (layout.shape[i] - 1) + inner;
   }
-  return empty ? 0 : span * size;
+  return empty ? 0 : elementBytes(type, span);
 }
 
 Status HostArray::check(const std::string &name, ElementType type, const ArrayLayout &layout) {
@@ -134,13 +142,13 @@ Result<HostArray> HostArray::create(std::string name, ElementType type, ArrayLay
   return array;
 }
 
-int64_t HostArray::byteOffset(int64_t linear) const {
+int64_t HostArray::elementOffset(int64_t linear) const {
   int64_t offset = 0;
   for (size_t i = arrayLayout.shape.size(); i-- > 0;) {
     offset += linear % arrayLayout.shape[i] * arrayLayout.strides[i];
     linear /= arrayLayout.shape[i];
   }
-  return dataOffset() + offset * elementSize(elementType);
+  return offset;
 }
 
 void HostArray::forEachRow(const std::function<void(int64_t linear, int64_t offset)> &body) const {
@@ -169,7 +177,7 @@ int64_t HostArray::countStrayWrites(int64_t &where, int64_t rowChunk) const {
   forEachRow([&](int64_t, int64_t offset) {
     if (step == size) {
       // Rows start on a chunk where chunks matter, so their ends round up from there.
-      int64_t length = (size * inner + rowChunk - 1) / rowChunk * rowChunk;
+      int64_t length = (elementBytes(elementType, inner) + rowChunk - 1) / rowChunk * rowChunk;
       length = std::min(length, static_cast<int64_t>(bytes.size()) - offset);
       std::memset(&isElement[offset], 1, static_cast<size_t>(length));
     } else {
@@ -183,25 +191,27 @@ int64_t HostArray::countStrayWrites(int64_t &where, int64_t rowChunk) const {
   return count;
 }
 
-void ts::fillNormal(HostArray &array, uint64_t seed) {
+void ts::fillNormal(HostArray &array, uint64_t seed, bool magnitudes) {
   uint64_t key = mix(seed);
-  fillWith(array, [key](int64_t i) {
+  bool powers = array.type() == ElementType::F8E8M0;
+  fillWith(array, [=](int64_t i) {
     // Box and Muller: two even numbers make a normal one.
     double radius = std::sqrt(-2 * std::log(unitInterval(mix(key + 2 * static_cast<uint64_t>(i)))));
     double angle = 2 * std::numbers::pi * unitInterval(mix(key + 2 * static_cast<uint64_t>(i) + 1));
-    return radius * std::cos(angle);
+    double value = radius * std::cos(angle);
+    return powers ? std::exp2(std::nearbyint(value)) : magnitudes ? std::fabs(value) : value;
   });
 }
 
-void ts::fillInts(HostArray &array, uint64_t seed, int64_t largest) {
-  uint64_t key = mix(seed), choices = 2 * static_cast<uint64_t>(largest) + 1;
+void ts::fillInts(HostArray &array, uint64_t seed, int64_t largest, bool magnitudes) {
   // Unsigned types take the upper half only, so that nothing saturates.
-  int64_t low = isSigned(array.type()) ? -largest : 0;
-  if (!isSigned(array.type()))
-    choices = static_cast<uint64_t>(largest) + 1;
+  bool upper = magnitudes || !isSigned(array.type()), powers = array.type() == ElementType::F8E8M0;
+  int64_t low = upper ? 0 : -largest;
+  uint64_t key = mix(seed), choices = static_cast<uint64_t>(largest - low) + 1;
   fillWith(array, [=](int64_t i) {
-    return static_cast<double>(low +
-                               static_cast<int64_t>(mix(key + static_cast<uint64_t>(i)) % choices));
+    auto value = static_cast<double>(
+        low + static_cast<int64_t>(mix(key + static_cast<uint64_t>(i)) % choices));
+    return powers ? std::exp2(value) : value;
   });
 }
 

@@ -123,6 +123,7 @@ std::string codeOfType(ElementType type) {
     return "<V2";
   case ElementType::F8E4M3:
   case ElementType::F8E5M2:
+  case ElementType::F8E8M0:
     return "|u1";
   default:
     return std::string(elementSize(type) == 1 ? "|" : "<") +
@@ -137,7 +138,7 @@ std::string codeOfType(ElementType type) {
 bool sameBits(ElementType type, const std::string &code) {
   if (type == ElementType::BF16)
     return code == "V2" || code == "u2";
-  if (type == ElementType::F8E4M3 || type == ElementType::F8E5M2)
+  if (isFloat(type) && elementBits(type) == 8)
     return code == "V1" || code == "u1";
   return typeOfCode(code) == type;
 }
@@ -232,7 +233,8 @@ Status ts::fillFromNpy(HostArray &array, const NpyFile &file, const std::string 
                  "' is " + shapeText(array.layout().shape)};
   int64_t count = array.elementCount();
   ElementType type = array.type();
-  if (sameBits(type, file.code)) {
+  // Two elements share a byte, which no NumPy type says: values come rounded from wider types.
+  if (elementBits(type) >= 8 && sameBits(type, file.code)) {
     int64_t size = elementSize(type);
     for (int64_t i = 0; i < count; ++i)
       std::memcpy(&array.image()[array.byteOffset(i)], &file.data[i * size],
@@ -240,7 +242,7 @@ Status ts::fillFromNpy(HostArray &array, const NpyFile &file, const std::string 
     return Done{};
   }
   std::optional<ElementType> from = typeOfCode(file.code);
-  if (!from || !isFloat(type))
+  if (!from || !isFloat(type) || (elementBits(type) < 8 && !isFloat(*from)))
     return Error{path + ": holds elements of type " + file.code + ", but array '" + array.name() +
                  "' is " + elementTypeName(type)};
   int64_t size = elementSize(*from);
@@ -251,6 +253,9 @@ Status ts::fillFromNpy(HostArray &array, const NpyFile &file, const std::string 
 }
 
 Status ts::writeNpy(const HostArray &array, const std::string &path) {
+  if (elementBits(array.type()) < 8)
+    return Error{path + ": array '" + array.name() + "' is " + elementTypeName(array.type()) +
+                 ", which NumPy files cannot hold"};
   std::string header =
       "{'descr': '" + codeOfType(array.type()) + "', 'fortran_order': False, 'shape': (";
   const std::vector<int64_t> &shape = array.layout().shape;

@@ -24,18 +24,18 @@ Result<TensorMapPlan> ts::planTensorMap(const ManifestArg &arg, const ArrayLayou
   map.interleave = arg.interleave;
   map.l2Promotion = arg.l2Promotion;
   map.fillNan = arg.fillNan;
-  int64_t size = elementSize(arg.element), rank = layout.rank(), last = rank - 1;
+  int64_t bits = elementBits(arg.element), rank = layout.rank(), last = rank - 1;
   int64_t unit = arg.interleave == 32 ? 32 : strideUnit;
   map.empty = layout.elementCount() == 0;
 
-  int64_t inner = arg.box[last] * size;
+  int64_t inner = elementBytes(arg.element, arg.box[last]);
+  std::string size = bits < 8 ? text(bits) + " bits" : text(bits / 8);
   if (arg.interleave == 0 && inner % 16 != 0)
-    return bad("the innermost box dimension is " + text(arg.box[last]) + " x " + text(size) +
-               " = " + text(inner) + " bytes, no multiple of 16");
+    return bad("the innermost box dimension is " + text(arg.box[last]) + " x " + size + " = " +
+               text(inner) + " bytes, no multiple of 16");
   if (arg.interleave == 0 && arg.swizzle != 0 && inner > arg.swizzle)
-    return bad("the innermost box dimension is " + text(arg.box[last]) + " x " + text(size) +
-               " = " + text(inner) + " bytes, more than the " + text(arg.swizzle) +
-               " of its swizzle");
+    return bad("the innermost box dimension is " + text(arg.box[last]) + " x " + size + " = " +
+               text(inner) + " bytes, more than the " + text(arg.swizzle) + " of its swizzle");
   if (arg.interleave != 0 && rank < 3)
     return bad("interleave " + text(arg.interleave) + " needs rank 3 or more, found " + text(rank));
   for (int64_t i = 0; i < rank; ++i)
@@ -51,19 +51,23 @@ Result<TensorMapPlan> ts::planTensorMap(const ManifestArg &arg, const ArrayLayou
   for (int64_t i = last; i >= 0; --i) {
     if (layout.shape[i] > sizeLimit)
       return bad("dimension " + text(i) + " is " + text(layout.shape[i]) + ", more than 2^32");
+    if (i == last && bits < 8 && layout.shape[i] * bits % 8 != 0)
+      return bad("the innermost dimension is " + text(layout.shape[i]) + " x " + size +
+                 ", and TMA needs whole bytes");
     map.sizes.push_back(static_cast<uint64_t>(std::max<int64_t>(layout.shape[i], 1)));
     map.box.push_back(static_cast<uint32_t>(arg.box[i]));
     map.elementStrides.push_back(static_cast<uint32_t>(arg.elementStrides[i]));
   }
   for (int64_t i = last - 1; i >= 0; --i) {
-    int64_t stride = layout.strides[i] * size; // no overflow: the array fits memory
+    int64_t stride =
+        elementBytes(arg.element, layout.strides[i]); // no overflow: the array fits memory
     // The step to a neighbour that is not there is free, so any legal one will do.
     if (map.empty || layout.shape[i] <= 1)
       stride = (std::max(stride, unit) + unit - 1) / unit * unit;
     if (stride % unit != 0) {
-      int64_t step = std::max<int64_t>(unit / size, 1);
-      return bad("row stride " + text(i) + " is " + text(layout.strides[i]) + " x " + text(size) +
-                 " = " + text(stride) + " bytes, and TMA needs a multiple of " + text(unit) +
+      int64_t step = std::max<int64_t>(unit * 8 / bits, 1);
+      return bad("row stride " + text(i) + " is " + text(layout.strides[i]) + " x " + size + " = " +
+                 text(stride) + " bytes, and TMA needs a multiple of " + text(unit) +
                  " bytes; pad the rows, e.g. --array " + arg.name + "=" + shapeText(layout.shape) +
                  ":stride" + text(i) + "=" + text((layout.strides[i] + step - 1) / step * step));
     }

@@ -11,7 +11,7 @@ double ts::sumBound(double terms, double magnitude) {
 }
 
 double ts::operationBound(int operations, double value, bool hasProduct, ElementType output) {
-  bool narrow = elementSize(output) < 4 && isFloat(output) && !hasProduct;
+  bool narrow = elementBits(output) < 32 && isFloat(output) && !hasProduct;
   return operations * halfUlp(narrow ? output : ElementType::F32, value);
 }
 

@@ -48,6 +48,13 @@ RIGHT = {
         each(lambda m, n: math.exp(product[m][n] - top[m]) / total[m]),
     "D = sqrt(abs(X @ Y.T)) * 2e-1": each(lambda m, n: math.sqrt(abs(product[m][n])) * 0.2),
     "D = X @ Y.T + sum(X) - max(Y)": each(lambda m, n: product[m][n] + sum(flat(X)) - max(flat(Y))),
+    "D = X[:, 4:12] * 2 + transpose(reshape(Y, 20, 8), 1, 0)[2:8, :8]":
+        each(lambda m, n: 2 * X[m][n + 4] + flat(Y)[n * 8 + m + 2]),
+    "D = repeat(repeat(V[:dim(X, 0) / 2], 2, axis=0), 8, axis=-1) + X[:, :8]": each(lambda m, n: V[m // 2][0] + X[m][n]),
+    "D = V + reshape(sum(X * 0), 1, 1) + reshape(Y, 4, 40)[3:, :8]": each(lambda m, n: V[m][0] + flat(Y)[120 + n]),
+    "D = transpose(reshape(repeat(reshape(X, 6, 4, 5), 2, axis=1)[:, :, :1], dim(X, 0), 8), 0, 1) + 0 * (X @ Y.T)":
+        each(lambda m, n: X[m][n // 2 * 5]),
+    "D = reshape(reshape(X @ Y.T, 48), 6, 8)": each(lambda m, n: product[m][n]),
     "D = (V <= 0) * 4 + (V >= 0) + (V == V) - (V != V) + 0 * (X @ Y.T)": each(lambda m, n: (4 if V[m][0] <= 0 else 1) + 1),
 }
 for check, result in RIGHT.items():
@@ -118,7 +125,7 @@ BROKEN = {
     "D = X Y": "column 7: expected an operator or the end, found 'Y'",
     "D = (X": "column 7: expected ')', found the end",
     "D = X.t": "column 6: expected '.T'",
-    "D = cos(X)": "column 5: unknown function 'cos'; there are exp, relu, abs, sqrt, maximum, minimum, where, sum, max",
+    "D = cos(X)": "column 5: unknown function 'cos'; there are exp, relu, abs, sqrt, maximum, minimum, where, sum, max, dim, reshape, transpose, repeat",
     "D = maximum(X)": "column 5: 'maximum' takes 2 values, found 1",
     "D = sum(X, 1)": "column 12: expected 'axis=' or 'keepdims='",
     "D = sum(X, axis=x)": "column 17: expected the number of an axis, found 'x'",
@@ -129,6 +136,22 @@ BROKEN = {
     "D = X + Y": "column 7: the shapes 6x20 and 8x20 do not fit",
     "D = X @ alpha": "column 7: '@' needs two or more dimensions, found 6x20 @ a scalar",
     "D = sum(X, axis=2)": "column 5: there is no axis 2 in 6x20",
+    "D = reshape(X, 6, 19)": "column 5: 6x20 has 120 elements, 6x19 has 114",
+    "D = reshape(X, 6, -20)": "column 5: 6x20 cannot become 6x-20",
+    "D = reshape(X, V, 2)": "column 5: value 2 has to be an integer made of numbers and dim()",
+    "D = reshape(X, dim(X, 0) / 4, 80)": "column 5: value 2 has to be an integer made of numbers and dim()",
+    "D = reshape(X)": "column 5: 'reshape' takes 2 or more values, found 1",
+    "D = dim(X, 2) * X": "column 5: there is no dimension 2 in 6x20",
+    "D = transpose(X, 0, 0)": "column 5: expected each of the 2 dimensions of 6x20 once",
+    "D = repeat(X, 2)": "column 5: 'repeat' needs 'axis='",
+    "D = repeat(X, 2, keepdims=True)": "column 18: expected 'axis='",
+    "D = repeat(X, 0, axis=1)": "column 5: cannot repeat 0 times",
+    "D = repeat(X, 2, axis=2)": "column 5: there is no axis 2 in 6x20",
+    "D = X[3:7]": "column 6: range 3:7 is outside of dimension 0 of 6x20",
+    "D = X[4:2]": "column 6: range 4:2 is outside of dimension 0 of 6x20",
+    "D = X[:, :, :]": "column 6: 3 ranges for 6x20",
+    "D = X[1]": "column 8: expected ':', found ']'",
+    "D = X[1:2": "column 10: expected ']', found the end",
 }
 for check, message in BROKEN.items():
     rc, out, err = judge(check, product)

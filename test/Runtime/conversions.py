@@ -82,6 +82,26 @@ for name, (width, fraction, bias, infinities, code) in TYPES.items():
                                 "--scalar", "alpha=1", "--out", "A=again.npy")
         tool.expect(name, rc == 0 and open("again.npy", "rb").read() == open("out.npy", "rb").read(), (rc, out, err))
 
+# Powers of two have no sign, no zero and no fraction; every code below NaN is one.
+powers = [(2.0**e, e + 127) for e in range(-127, 128)] + [(3.1 * 2.0**e, e + 129) for e in range(-120, 120)]
+powers += [(2.9, 128), (3.0, 128), (6.0, 130), (0.0, 0), (1e-300, 0), (2.0**127 * 1.6, 255), (-1.0, 255), (float("inf"), 255)]
+copy_manifest("m.json", "f8e8m0", rank=1)
+write_npy("in.npy", "f8", (len(powers),), [x for x, _ in powers])
+rc, out, err = tool.run("k.ptx", "--manifest", "m.json", "--array", "A=@in.npy", "--array", "D=0", "--scalar", "alpha=1",
+                        "--out", "A=out.npy")
+tool.expect("f8e8m0", rc == 0 and read_npy("out.npy") == ("u1", (len(powers),), [b for _, b in powers]), (rc, out, err))
+
+# Two elements to a byte are no NumPy type: values come rounded from wider ones, and do not go back.
+copy_manifest("m.json", "f4e2m1", rank=1)
+for code, ok in (("f4", True), ("u1", False), ("i4", False)):
+    write_npy("in.npy", code, (4,), [1, 2, 3, 5])
+    rc, out, err = tool.run("k.ptx", "--manifest", "m.json", "--array", "A=@in.npy", "--array", "D=0", "--scalar", "alpha=1")
+    tool.expect("f4e2m1", (rc == 0 and "rounded from f32 to f4e2m1" in out) if ok else
+                (rc == 1 and f"holds elements of type {code}, but array 'A' is f4e2m1" in err), (rc, out, err))
+rc, out, err = tool.run("k.ptx", "--manifest", "m.json", "--array", "A=4:ints(1)", "--array", "D=0", "--scalar", "alpha=1",
+                        "--out", "A=out.npy")
+tool.expect("f4e2m1", rc == 1 and "array 'A' is f4e2m1, which NumPy files cannot hold" in err, (rc, out, err))
+
 # Integers are copied, never converted from floats.
 for name, code in {"i8": "i1", "i16": "i2", "i32": "i4", "i64": "i8", "ui8": "u1", "ui16": "u2", "ui32": "u4", "ui64": "u8"}.items():
     size = int(code[1]) * 8

@@ -21,8 +21,7 @@ uint32_t hash(uint32_t index, uint32_t seed) {
 Status fillBuffer(std::vector<uint8_t> &bytes, ElementType type, uint64_t count,
                   const std::string &init, uint32_t seed, double low, double high,
                   const std::string &folder) {
-  uint64_t size = static_cast<uint64_t>(elementSize(type));
-  bytes.assign(count * size, 0);
+  bytes.assign(static_cast<size_t>(elementBytes(type, static_cast<int64_t>(count))), 0);
   if (init == "zero")
     return Done{};
   if (init == "poison") {
@@ -45,7 +44,7 @@ Status fillBuffer(std::vector<uint8_t> &bytes, ElementType type, uint64_t count,
         value = low + unit * (high - low);
       else if (init == "linear")
         value = low + (high - low) * double(i) / double(count > 1 ? count - 1 : 1);
-      storeElement(type, &bytes[i * size], value);
+      storeElementAt(type, bytes.data(), static_cast<int64_t>(i), value);
     }
     return Done{};
   }

@@ -76,9 +76,10 @@ Param tensorMap(const Json &json, const Case &test) {
     throw bad("a tensor map has 1 to 5 sizes and as many box sizes");
   if (map.elementStrides.empty())
     map.elementStrides.assign(rank, 1);
-  uint64_t step = static_cast<uint64_t>(elementSize(map.element));
+  uint64_t elements = 1;
   for (size_t i = 0; i + 1 < rank && map.strides.size() + 1 < rank; ++i)
-    map.strides.push_back(step *= map.sizes[i]);
+    map.strides.push_back(static_cast<uint64_t>(
+        elementBytes(map.element, static_cast<int64_t>(elements *= map.sizes[i]))));
   if (map.strides.size() != rank - 1 || map.elementStrides.size() != rank)
     throw bad("a tensor map of rank r has r - 1 strides (bytes) and r element_strides");
   map.swizzle = json.value("swizzle", 0);

@@ -25,6 +25,7 @@ maps) comes from the manifest that ts-compile wrote beside the kernel.
                          normal(SEED)  random, mean 0, deviation 1
                          ints(SEED) or ints(SEED, MAX)   random integers from -MAX to MAX (2)
                          zeros, ones, full(VALUE)
+                         magnitudes    random values without their signs
                          stride0=72    a stride in elements: pads the rows
                          offset=8      begins that many bytes after an aligned address
   --scalar NAME=VALUE  a scalar argument that the manifest does not derive
@@ -32,7 +33,8 @@ maps) comes from the manifest that ts-compile wrote beside the kernel.
   --seed N             for random values without a seed of their own (1)
   --check 'D = EXPR'   compares an output with a NumPy-like expression; may be repeated:
                        names, numbers, + - * / @ .T, < <= > >= == !=, exp relu abs sqrt maximum
-                       minimum where, sum(x, axis=1, keepdims=True), max(...)
+                       minimum where, sum(x, axis=1, keepdims=True), max(...), dim(x, i),
+                       reshape(x, n, ..), transpose(x, d, ..), repeat(x, n, axis=i), x[i:j, :]
   --exact              demand equality: the inputs of each check have to be small integers
   --check-limit N      products of more multiplications are checked on a sample (2147483648)
   --out NAME=FILE.npy  writes an array after the run; '-' is the standard output
@@ -164,13 +166,15 @@ Status parseArrayPart(const std::string &option, const std::string &part, ArrayS
     if (!parseInteger(part.substr(8), value) || value < 0)
       return bad("'" + part + "': expected a number of elements");
     spec.strides[static_cast<unsigned>(part[6] - '0')] = value;
+  } else if (part == "magnitudes") {
+    spec.magnitudes = true;
   } else if (parseShape(part, shape)) {
     spec.shape = shape;
   } else if (parseFilling(part, filling)) {
     spec.filling = filling;
   } else {
     return bad("'" + part + "' is no shape (128x64), @FILE.npy, normal(SEED), ints(SEED), zeros, " +
-               "ones, full(VALUE), strideN=ELEMENTS or offset=BYTES");
+               "ones, full(VALUE), magnitudes, strideN=ELEMENTS or offset=BYTES");
   }
   return Done{};
 }

@@ -25,6 +25,7 @@ struct ArraySpec {
   int64_t offsetBytes = 0;
   std::string file; // .npy
   std::optional<Filling> filling;
+  bool magnitudes = false; // of random values
 };
 
 struct Options {

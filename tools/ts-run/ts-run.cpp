@@ -244,9 +244,9 @@ private:
       Filling filling = spec.filling.value_or(options.defaultFilling);
       uint64_t seed = filling.seed.value_or(options.seed * 1000003 + ordinal);
       if (filling.kind == Filling::Kind::Normal)
-        fillNormal(array, seed);
+        fillNormal(array, seed, spec.magnitudes);
       else if (filling.kind == Filling::Kind::Ints)
-        fillInts(array, seed, filling.largest);
+        fillInts(array, seed, filling.largest, spec.magnitudes);
       else
         fillConstant(array, filling.value);
     }
@@ -377,7 +377,7 @@ private:
     for (const ManifestArg &arg : kernel->args) {
       int64_t first = 0, count = 0;
       if (!arg.isArray() || arg.access != Access::Write || checked[arg.name] ||
-          !isFloat(arg.element))
+          !hasNan(arg.element))
         continue;
       const HostArray &array = arrays.at(arg.name);
       if ((count = array.countPoisoned(first)))

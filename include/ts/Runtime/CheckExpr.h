@@ -6,11 +6,16 @@
 //   sum        := product (('+' | '-') product)*
 //   product    := unary (('*' | '/' | '@') unary)*
 //   unary      := '-' unary | postfix
-//   postfix    := primary ('.T')*
+//   postfix    := primary ('.T' | '[' range (',' range)* ']')*
+//   range      := sum? ':' sum?
 //   primary    := number | name | '(' comparison ')' | function
 //   function   := exp(x) | relu(x) | abs(x) | sqrt(x) | maximum(x, y) | minimum(x, y)
 //               | where(condition, x, y)
 //               | sum(x, axis=n, keepdims=True) | max(x, axis=n, keepdims=True)
+//               | dim(x, i) | reshape(x, n, ...) | transpose(x, i, ...) | repeat(x, n, axis=i)
+//
+// Sizes, axes and the ends of ranges are sums and products of integers and dim(): they may not
+// depend on an array's values.
 //
 // Broadcasting, axes and `@` (on two or more dimensions) follow NumPy. Evaluation is in double
 // precision, for any selection of the result's elements, so that a huge product can be checked on a
@@ -51,6 +56,11 @@ public:
     Where,
     Sum,
     Max,
+    Dim,     // of an array, an index
+    Reshape, // of an array, to sizes
+    Permute, // of an array, its dimensions in the result's order
+    Repeat,  // of an array, times, along `axis`
+    Slice,   // of an array, begin and end of each dimension
   };
   // Operands stand before their users; the last node is the root.
   struct Node {
@@ -58,7 +68,8 @@ public:
     double number = 0;
     std::string name;
     std::vector<int> operands;
-    std::optional<int64_t> axis; // of Sum and Max, from the back if negative; all axes if absent
+    std::optional<int64_t>
+        axis; // of Sum, Max and Repeat, from the back if negative; all axes if absent
     bool keepDims = false;
     size_t column = 0;
   };
@@ -110,12 +121,15 @@ private:
   CheckEvaluator(const CheckExpr &expr, ElementType output) : expr(expr), output(output) {}
 
   Status inferShape(size_t node, const Arrays &arrays, const Numbers &scalars);
+  Status inferMove(size_t node, std::vector<int64_t> &shape, std::vector<int64_t> &move) const;
+  std::optional<double> foldConstant(size_t node) const;
   double cost(int node, const std::vector<int64_t> &selected) const;
   CheckTensor evaluate(int node, const Selection &selection) const;
   CheckTensor leaf(const HostArray &array, const Selection &selection) const;
   CheckTensor elementwise(int node, const Selection &selection) const;
   CheckTensor matmul(int node, const Selection &selection) const;
   CheckTensor transpose(int node, const Selection &selection) const;
+  CheckTensor reshape(int node, const Selection &selection) const;
   CheckTensor reduce(int node, const Selection &selection) const;
 
   /// What of an operand is needed for `selected` of the node, dimension by dimension: index lists
@@ -128,10 +142,13 @@ private:
 
   const CheckExpr &expr;
   ElementType output;
-  std::vector<std::vector<int64_t>> shapes; // of each node
-  std::vector<const HostArray *> arrays;    // of each Name node that is an array
-  std::vector<double> numbers;              // of each Number, and each Name that is a scalar
-  std::vector<std::optional<int64_t>> axes; // of each Sum and Max, from the front
+  std::vector<std::vector<int64_t>> shapes;   // of each node
+  std::vector<const HostArray *> arrays;      // of each Name node that is an array
+  std::vector<std::optional<double>> numbers; // of each node that depends on no array's values
+  std::vector<std::optional<int64_t>> axes;   // of each Sum, Max and Repeat, from the front
+  // Of each Permute and Transpose the operand's dimension for each of the result's; of each Repeat
+  // how often; of each Slice where it begins.
+  std::vector<std::vector<int64_t>> moves;
 };
 
 } // namespace ts

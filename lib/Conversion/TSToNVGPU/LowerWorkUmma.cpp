@@ -83,15 +83,13 @@ static FailureOr<Operand> getOperand(WorkBuilder &b, Value view, bool mnMajor, i
 }
 
 static ScaleSteps getScaleSteps(StringRef kind, Type scale) {
-  // Scales per instruction: mxf8f6f4 has one per 32 elements of K = 32; the 4-bit kinds have K =
-  // 64, with one per 32 or, for e4m3 scales, one per 16.
+  int64_t perStep = getScalesPerStep(kind, scale);
   if (kind == "mxf8f6f4")
-    return {1, NVVM::MMABlockScaleKind::MXF8F6F4, NVVM::Tcgen05MMABlockScale::BLOCK32};
+    return {perStep, NVVM::MMABlockScaleKind::MXF8F6F4, NVVM::Tcgen05MMABlockScale::BLOCK32};
   if (kind == "mxf4")
-    return {2, NVVM::MMABlockScaleKind::MXF4, NVVM::Tcgen05MMABlockScale::BLOCK32};
-  bool fine = isa<Float8E4M3FNType>(scale);
-  return {fine ? 4 : 2, NVVM::MMABlockScaleKind::MXF4NVF4,
-          fine ? NVVM::Tcgen05MMABlockScale::BLOCK16 : NVVM::Tcgen05MMABlockScale::BLOCK32};
+    return {perStep, NVVM::MMABlockScaleKind::MXF4, NVVM::Tcgen05MMABlockScale::BLOCK32};
+  return {perStep, NVVM::MMABlockScaleKind::MXF4NVF4,
+          perStep == 4 ? NVVM::Tcgen05MMABlockScale::BLOCK16 : NVVM::Tcgen05MMABlockScale::BLOCK32};
 }
 
 LogicalResult mlir::ts::lowerOp(UmmaOp op) {
@@ -146,12 +144,11 @@ LogicalResult mlir::ts::lowerOp(UmmaOp op) {
                                  Value(), Value());
       continue;
     }
-    // Blocks of 128 rows by four scales are 4 columns, as tcgen05.cp 32x128b.warpx4 writes them;
-    // all blocks of one four stand side by side, then those of the next.
+    // All blocks of one four of scales stand side by side, then those of the next.
     int64_t first = step * steps.perStep;
     instruction.scaleId = first % 4;
     auto scaleAt = [&](Value base, int64_t rows) {
-      return getTmemPointer(b, b.add(base, first / 4 * 4 * ((rows + 127) / 128)));
+      return getTmemPointer(b, b.add(base, first / 4 * getScaleColumns(rows, 4)));
     };
     NVVM::Tcgen05MMABlockScaleOp::create(
         b, steps.kind, group, steps.block, NVVM::Tcgen05MMACollectorOp::DISCARD, matrixD, operandA,

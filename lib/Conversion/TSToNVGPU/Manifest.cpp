@@ -21,6 +21,10 @@ static std::string typeName(Type type) {
     return "f8e4m3";
   if (isa<Float8E5M2Type>(type))
     return "f8e5m2";
+  if (isa<Float8E8M0FNUType>(type))
+    return "f8e8m0";
+  if (isa<Float4E2M1FNType>(type))
+    return "f4e2m1";
   std::string text;
   llvm::raw_string_ostream(text) << type;
   return text;

@@ -47,6 +47,8 @@ uint8_t elementNumber(ElementType type) {
   case ElementType::I16:
   case ElementType::U16:
     return 1;
+  case ElementType::F4E2M1:
+    return elementB4x16;
   default:
     return 0; // bytes: fp8 too
   }

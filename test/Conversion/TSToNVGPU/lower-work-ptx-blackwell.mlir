@@ -26,11 +26,11 @@ gpu.module @m {
     %y = memref.memory_space_cast %yv : memref<512xi8, #wg> to memref<512xi8, #ts.smem>
     %d = ts.tmem_view %t : memref<128x128xf32, #ts.tmem>
     %ta = ts.tmem_view %t : memref<128x64xbf16, #ts.tmem>
-    %sf = ts.tmem_view %t : memref<128x4xf8E8M0FNU, #ts.tmem>
+    %sf = ts.tmem_view %t : memref<128x16xf8E8M0FNU, #ts.tmem>
     ts.umma %d, %a, %b accumulate(%p) transpose_b : memref<128x128xf32, #ts.tmem>, memref<128x64xbf16, #ts.smem<128>>, memref<2x64x64xbf16, #ts.smem<128>>
     ts.umma %d, %ta, %b transpose_b : memref<128x128xf32, #ts.tmem>, memref<128x64xbf16, #ts.tmem>, memref<2x64x64xbf16, #ts.smem<128>>
-    ts.umma %d, %e, %e scales(%sf, %sf : memref<128x4xf8E8M0FNU, #ts.tmem>, memref<128x4xf8E8M0FNU, #ts.tmem>) : memref<128x128xf32, #ts.tmem>, memref<128x128xf8E4M3FN, #ts.smem<128>>, memref<128x128xf8E4M3FN, #ts.smem<128>>
-    ts.tmem_copy %y to %sf "32x128b.warpx4" : memref<512xi8, #ts.smem>, memref<128x4xf8E8M0FNU, #ts.tmem>
+    ts.umma %d, %e, %e scales(%sf, %sf : memref<128x16xf8E8M0FNU, #ts.tmem>, memref<128x16xf8E8M0FNU, #ts.tmem>) : memref<128x128xf32, #ts.tmem>, memref<128x128xf8E4M3FN, #ts.smem<128>>, memref<128x128xf8E4M3FN, #ts.smem<128>>
+    ts.tmem_copy %y to %sf "32x128b.warpx4" : memref<512xi8, #ts.smem>, memref<128x16xf8E8M0FNU, #ts.tmem>
     gpu.return
   }
 

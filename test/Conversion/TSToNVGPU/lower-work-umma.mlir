@@ -128,10 +128,10 @@ gpu.module @m {
     %xv = memref.view %s[%xo][] : !bytes to memref<128x128xf4E2M1FN, #wg>
     %x = memref.memory_space_cast %xv : memref<128x128xf4E2M1FN, #wg> to memref<128x128xf4E2M1FN, #ts.smem<64>>
     %d = ts.tmem_view %t : memref<128x128xf32, #ts.tmem>
-    %sf = ts.tmem_view %s2 : memref<128x4xf8E8M0FNU, #ts.tmem>
-    %sn = ts.tmem_view %s2 : memref<128x8xf8E4M3FN, #ts.tmem>
-    ts.umma %d, %a, %a scales(%sf, %sf : memref<128x4xf8E8M0FNU, #ts.tmem>, memref<128x4xf8E8M0FNU, #ts.tmem>) : memref<128x128xf32, #ts.tmem>, memref<128x128xf8E4M3FN, #ts.smem<128>>, memref<128x128xf8E4M3FN, #ts.smem<128>>
-    ts.umma %d, %x, %x scales(%sn, %sn : memref<128x8xf8E4M3FN, #ts.tmem>, memref<128x8xf8E4M3FN, #ts.tmem>) : memref<128x128xf32, #ts.tmem>, memref<128x128xf4E2M1FN, #ts.smem<64>>, memref<128x128xf4E2M1FN, #ts.smem<64>>
+    %sf = ts.tmem_view %s2 : memref<128x16xf8E8M0FNU, #ts.tmem>
+    %sn = ts.tmem_view %s2 : memref<128x32xf8E4M3FN, #ts.tmem>
+    ts.umma %d, %a, %a scales(%sf, %sf : memref<128x16xf8E8M0FNU, #ts.tmem>, memref<128x16xf8E8M0FNU, #ts.tmem>) : memref<128x128xf32, #ts.tmem>, memref<128x128xf8E4M3FN, #ts.smem<128>>, memref<128x128xf8E4M3FN, #ts.smem<128>>
+    ts.umma %d, %x, %x scales(%sn, %sn : memref<128x32xf8E4M3FN, #ts.tmem>, memref<128x32xf8E4M3FN, #ts.tmem>) : memref<128x128xf32, #ts.tmem>, memref<128x128xf4E2M1FN, #ts.smem<64>>, memref<128x128xf4E2M1FN, #ts.smem<64>>
     gpu.return
   }
 

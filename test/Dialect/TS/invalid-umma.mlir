@@ -99,17 +99,17 @@ func.func @f(%d: memref<32x64xf32, #ts.tmem>, %a: memref<32x32xf32, #ts.smem<128
 
 // -----
 
-func.func @f(%d: memref<128x128xf32, #ts.tmem>, %a: memref<128x256xf4E2M1FN, #ts.smem<128>>, %b: memref<128x256xf4E2M1FN, #ts.smem<128>>, %s: memref<128x8xf8E8M0FNU, #ts.tmem>) {
+func.func @f(%d: memref<128x128xf32, #ts.tmem>, %a: memref<128x256xf4E2M1FN, #ts.smem<128>>, %b: memref<128x256xf4E2M1FN, #ts.smem<128>>, %s: memref<128x32xf8E8M0FNU, #ts.tmem>) {
   // expected-error @+1 {{kind mxf4 takes two scale views, A's and B's, found 1}}
-  ts.umma %d, %a, %b scales(%s : memref<128x8xf8E8M0FNU, #ts.tmem>) : memref<128x128xf32, #ts.tmem>, memref<128x256xf4E2M1FN, #ts.smem<128>>, memref<128x256xf4E2M1FN, #ts.smem<128>>
+  ts.umma %d, %a, %b scales(%s : memref<128x32xf8E8M0FNU, #ts.tmem>) : memref<128x128xf32, #ts.tmem>, memref<128x256xf4E2M1FN, #ts.smem<128>>, memref<128x256xf4E2M1FN, #ts.smem<128>>
   return
 }
 
 // -----
 
-func.func @f(%d: memref<128x128xf32, #ts.tmem>, %a: memref<128x256xf4E2M1FN, #ts.smem<128>>, %b: memref<128x256xf4E2M1FN, #ts.smem<128>>, %s: memref<128x8xf8E8M0FNU, #ts.smem>) {
-  // expected-error @+1 {{a scale view lies in tensor memory (#ts.tmem), found 'memref<128x8xf8E8M0FNU, #ts.smem>'}}
-  ts.umma %d, %a, %b scales(%s, %s : memref<128x8xf8E8M0FNU, #ts.smem>, memref<128x8xf8E8M0FNU, #ts.smem>) : memref<128x128xf32, #ts.tmem>, memref<128x256xf4E2M1FN, #ts.smem<128>>, memref<128x256xf4E2M1FN, #ts.smem<128>>
+func.func @f(%d: memref<128x128xf32, #ts.tmem>, %a: memref<128x256xf4E2M1FN, #ts.smem<128>>, %b: memref<128x256xf4E2M1FN, #ts.smem<128>>, %s: memref<128x32xf8E8M0FNU, #ts.smem>) {
+  // expected-error @+1 {{a scale view lies in tensor memory (#ts.tmem), found 'memref<128x32xf8E8M0FNU, #ts.smem>'}}
+  ts.umma %d, %a, %b scales(%s, %s : memref<128x32xf8E8M0FNU, #ts.smem>, memref<128x32xf8E8M0FNU, #ts.smem>) : memref<128x128xf32, #ts.tmem>, memref<128x256xf4E2M1FN, #ts.smem<128>>, memref<128x256xf4E2M1FN, #ts.smem<128>>
   return
 }
 
@@ -243,9 +243,9 @@ func.func @f(%d: memref<32x256xf32, #ts.tmem>, %a: memref<32x64xbf16, #ts.smem<1
 
 // -----
 
-func.func @f(%d: memref<64x128xf32, #ts.tmem>, %a: memref<64x256xf4E2M1FN, #ts.smem<128>>, %b: memref<128x256xf4E2M1FN, #ts.smem<128>>, %s: memref<128x8xf8E8M0FNU, #ts.tmem>) {
+func.func @f(%d: memref<64x128xf32, #ts.tmem>, %a: memref<64x256xf4E2M1FN, #ts.smem<128>>, %b: memref<128x256xf4E2M1FN, #ts.smem<128>>, %s: memref<128x32xf8E8M0FNU, #ts.tmem>) {
   // expected-error @+1 {{D has M = 64 with cta_group 1 and kind mxf4, expected 128 (PTX ISA 8.8, tcgen05.mma)}}
-  ts.umma %d, %a, %b scales(%s, %s : memref<128x8xf8E8M0FNU, #ts.tmem>, memref<128x8xf8E8M0FNU, #ts.tmem>) : memref<64x128xf32, #ts.tmem>, memref<64x256xf4E2M1FN, #ts.smem<128>>, memref<128x256xf4E2M1FN, #ts.smem<128>>
+  ts.umma %d, %a, %b scales(%s, %s : memref<128x32xf8E8M0FNU, #ts.tmem>, memref<128x32xf8E8M0FNU, #ts.tmem>) : memref<64x128xf32, #ts.tmem>, memref<64x256xf4E2M1FN, #ts.smem<128>>, memref<128x256xf4E2M1FN, #ts.smem<128>>
   return
 }
 
@@ -270,6 +270,33 @@ func.func @f(%d: memref<64x264xf32, #ts.tmem>, %a: memref<64x64xbf16, #ts.smem<1
 func.func @f(%d: memref<64x40xi32, #ts.tmem>, %a: memref<64x128xi8, #ts.smem<128>>, %b: memref<40x128xi8, #ts.smem<128>>) {
   // expected-error @+1 {{D has N = 40 with M = 64, expected a multiple of 8 from 8 to 256, for i8 8, 24 or a multiple of 16 (PTX ISA 8.8, tcgen05.mma)}}
   ts.umma %d, %a, %b : memref<64x40xi32, #ts.tmem>, memref<64x128xi8, #ts.smem<128>>, memref<40x128xi8, #ts.smem<128>>
+  return
+}
+
+// -----
+
+// Four scales of each of 128 rows are 4 columns, which every quarter of the lanes repeats: 16 bytes of a
+// lane, not 4.
+func.func @f(%d: memref<128x128xf32, #ts.tmem>, %a: memref<128x128xf8E4M3FN, #ts.smem<128>>, %s: memref<128x4xf8E8M0FNU, #ts.tmem>) {
+  // expected-error @+1 {{the scales of A, 4 for each of 128 rows, take 4 columns of tensor memory (PTX ISA 8.8, scale factor layouts): expected 'memref<128x16xf8E8M0FNU, #ts.tmem>', found 'memref<128x4xf8E8M0FNU, #ts.tmem>'}}
+  ts.umma %d, %a, %a scales(%s, %s : memref<128x4xf8E8M0FNU, #ts.tmem>, memref<128x4xf8E8M0FNU, #ts.tmem>) : memref<128x128xf32, #ts.tmem>, memref<128x128xf8E4M3FN, #ts.smem<128>>, memref<128x128xf8E4M3FN, #ts.smem<128>>
+  return
+}
+
+// -----
+
+// B has 256 rows, two blocks of 128.
+func.func @f(%d: memref<128x256xf32, #ts.tmem>, %a: memref<128x128xf4E2M1FN, #ts.smem<64>>, %b: memref<256x128xf4E2M1FN, #ts.smem<64>>, %s: memref<128x32xf8E4M3FN, #ts.tmem>) {
+  // expected-error @+1 {{the scales of B, 8 for each of 256 rows, take 16 columns of tensor memory (PTX ISA 8.8, scale factor layouts): expected 'memref<128x64xf8E4M3FN, #ts.tmem>', found 'memref<128x32xf8E4M3FN, #ts.tmem>'}}
+  ts.umma %d, %a, %b scales(%s, %s : memref<128x32xf8E4M3FN, #ts.tmem>, memref<128x32xf8E4M3FN, #ts.tmem>) : memref<128x256xf32, #ts.tmem>, memref<128x128xf4E2M1FN, #ts.smem<64>>, memref<256x128xf4E2M1FN, #ts.smem<64>>
+  return
+}
+
+// -----
+
+func.func @f(%d: memref<128x128xf32, #ts.tmem>, %a: memref<128x128xf4E2M1FN, #ts.smem<64>>, %s: memref<128x32xf8E4M3FN, #ts.tmem>, %t: memref<128x32xf8E8M0FNU, #ts.tmem>) {
+  // expected-error @+1 {{the scales of A and B have one type, found 'memref<128x32xf8E8M0FNU, #ts.tmem>' behind 'memref<128x32xf8E4M3FN, #ts.tmem>'}}
+  ts.umma %d, %a, %a scales(%s, %t : memref<128x32xf8E4M3FN, #ts.tmem>, memref<128x32xf8E8M0FNU, #ts.tmem>) : memref<128x128xf32, #ts.tmem>, memref<128x128xf4E2M1FN, #ts.smem<64>>, memref<128x128xf4E2M1FN, #ts.smem<64>>
   return
 }
 
@@ -304,6 +331,14 @@ func.func @f(%s: memref<512xi8, #ts.smem>, %d: memref<128x128xf32, #ts.tmem>) {
 func.func @f(%s: memref<520xi8, #ts.smem>, %d: memref<128x128xf32, #ts.tmem>) {
   // expected-error @+1 {{one copy of shape 32x128b.warpx4 takes 512 bytes (PTX ISA 8.8, tcgen05.cp); the source has 520, which is no positive multiple}}
   ts.tmem_copy %s to %d "32x128b.warpx4" : memref<520xi8, #ts.smem>, memref<128x128xf32, #ts.tmem>
+  return
+}
+
+// -----
+
+func.func @f(%s: memref<1024xi8, #ts.smem>, %d: memref<128x16xf8E8M0FNU, #ts.tmem>) {
+  // expected-error @+1 {{2 copies of shape 32x128b.warpx4 fill 8 columns of tensor memory (PTX ISA 8.8, tcgen05.cp), the destination 'memref<128x16xf8E8M0FNU, #ts.tmem>' has 4}}
+  ts.tmem_copy %s to %d "32x128b.warpx4" : memref<1024xi8, #ts.smem>, memref<128x16xf8E8M0FNU, #ts.tmem>
   return
 }
 

@@ -117,7 +117,7 @@ func.func @copies(%A: !map, %G: !rows, %x: !tile, %four: memref<4x64xbf16, #ts.s
 func.func @umma(%d: memref<128x128xf32, #ts.tmem>, %a: !tile, %b: !tile, %ta: memref<128x64xbf16, #ts.tmem>,
                 %mn: memref<2x64x64xbf16, #ts.smem<128>>, %p: i1,
                 %fd: memref<128x64xf32, #ts.tmem>, %f4: memref<128x256xf4E2M1FN, #ts.smem<128>>,
-                %f4b: memref<64x256xf4E2M1FN, #ts.smem<128>>, %s: memref<128x8xf8E8M0FNU, #ts.tmem>,
+                %f4b: memref<64x256xf4E2M1FN, #ts.smem<128>>, %s: memref<128x32xf8E8M0FNU, #ts.tmem>, %block: memref<128x16xf8E8M0FNU, #ts.tmem>,
                 %h: memref<128x64xbf16, #ts.smem<128>>, %hd: memref<128x256xf32, #ts.tmem>,
                 %q: memref<512xi8, #ts.smem>, %col: index, %v: vector<32xf32>, %addr: i32) {
   // CHECK: ts.umma %{{.*}}, %{{.*}}, %{{.*}} : memref<128x128xf32, #ts.tmem>, memref<128x64xbf16, #ts.smem<128>>, memref<128x64xbf16, #ts.smem<128>>
@@ -126,12 +126,12 @@ func.func @umma(%d: memref<128x128xf32, #ts.tmem>, %a: !tile, %b: !tile, %ta: me
   ts.umma %d, %mn, %mn accumulate(%p) transpose_a transpose_b {kind = "f16"} : memref<128x128xf32, #ts.tmem>, memref<2x64x64xbf16, #ts.smem<128>>, memref<2x64x64xbf16, #ts.smem<128>>
   // CHECK: ts.umma %{{.*}}, %{{.*}}, %{{.*}} : memref<128x128xf32, #ts.tmem>, memref<128x64xbf16, #ts.tmem>, memref<128x64xbf16, #ts.smem<128>>
   ts.umma %d, %ta, %b : memref<128x128xf32, #ts.tmem>, memref<128x64xbf16, #ts.tmem>, !tile
-  // CHECK: ts.umma %{{.*}}, %{{.*}}, %{{.*}} accumulate(%{{.*}}) scales(%{{.*}}, %{{.*}} : memref<128x8xf8E8M0FNU, #ts.tmem>, memref<128x8xf8E8M0FNU, #ts.tmem>) {kind = "mxf4nvf4"} :
-  ts.umma %fd, %f4, %f4b accumulate(%p) scales(%s, %s : memref<128x8xf8E8M0FNU, #ts.tmem>, memref<128x8xf8E8M0FNU, #ts.tmem>) {kind = "mxf4nvf4"} : memref<128x64xf32, #ts.tmem>, memref<128x256xf4E2M1FN, #ts.smem<128>>, memref<64x256xf4E2M1FN, #ts.smem<128>>
+  // CHECK: ts.umma %{{.*}}, %{{.*}}, %{{.*}} accumulate(%{{.*}}) scales(%{{.*}}, %{{.*}} : memref<128x32xf8E8M0FNU, #ts.tmem>, memref<128x32xf8E8M0FNU, #ts.tmem>) {kind = "mxf4nvf4"} :
+  ts.umma %fd, %f4, %f4b accumulate(%p) scales(%s, %s : memref<128x32xf8E8M0FNU, #ts.tmem>, memref<128x32xf8E8M0FNU, #ts.tmem>) {kind = "mxf4nvf4"} : memref<128x64xf32, #ts.tmem>, memref<128x256xf4E2M1FN, #ts.smem<128>>, memref<64x256xf4E2M1FN, #ts.smem<128>>
   // CHECK: ts.umma %{{.*}}, %{{.*}}, %{{.*}} {cta_group = 2 : i64} : memref<128x256xf32, #ts.tmem>,
   ts.umma %hd, %h, %h {cta_group = 2 : i64} : memref<128x256xf32, #ts.tmem>, memref<128x64xbf16, #ts.smem<128>>, memref<128x64xbf16, #ts.smem<128>>
-  // CHECK: ts.tmem_copy %{{.*}} to %{{.*}} "32x128b.warpx4" {cta_group = 2 : i64} : memref<512xi8, #ts.smem>, memref<128x8xf8E8M0FNU, #ts.tmem>
-  ts.tmem_copy %q to %s "32x128b.warpx4" {cta_group = 2 : i64} : memref<512xi8, #ts.smem>, memref<128x8xf8E8M0FNU, #ts.tmem>
+  // CHECK: ts.tmem_copy %{{.*}} to %{{.*}} "32x128b.warpx4" {cta_group = 2 : i64} : memref<512xi8, #ts.smem>, memref<128x16xf8E8M0FNU, #ts.tmem>
+  ts.tmem_copy %q to %block "32x128b.warpx4" {cta_group = 2 : i64} : memref<512xi8, #ts.smem>, memref<128x16xf8E8M0FNU, #ts.tmem>
   // CHECK: ts.tmem_load %{{.*}}[%{{.*}}] : memref<128x128xf32, #ts.tmem> -> vector<32xf32>
   %0 = ts.tmem_load %d[%col] : memref<128x128xf32, #ts.tmem> -> vector<32xf32>
   // CHECK: %[[L:.*]] = ts.tmem_load %{{.*}}[%{{.*}}] : memref<128x128xf32, #ts.tmem> -> !ts.async<vector<16xf32>>

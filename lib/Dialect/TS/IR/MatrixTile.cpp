@@ -84,3 +84,16 @@ int64_t mlir::ts::getWgmmaK(Type a) {
   int64_t bits = getElementBits(a);
   return bits ? kMmaKBits / bits : 0;
 }
+
+int64_t mlir::ts::getScalesPerStep(StringRef kind, Type scale) {
+  // mxf8f6f4 has one scale per 32 elements of K = 32; the 4-bit kinds have K = 64, with one per 32
+  // or, for e4m3 scales, one per 16.
+  if (kind == "mxf8f6f4")
+    return 1;
+  return isa<Float8E4M3FNType>(scale) ? 4 : 2;
+}
+
+int64_t mlir::ts::getScaleColumns(int64_t rows, int64_t scalesPerRow) {
+  // Blocks of 128 rows by four scales are 4 columns, as tcgen05.cp 32x128b.warpx4 writes them.
+  return 4 * llvm::divideCeil(rows, 128) * llvm::divideCeil(scalesPerRow, 4);
+}

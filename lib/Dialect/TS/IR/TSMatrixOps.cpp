@@ -97,6 +97,40 @@ static LogicalResult checkUmmaShape(Operation *op, StringRef kind, int64_t m, in
   return success();
 }
 
+/// Columns of a view of tensor memory; 0 when it is not rows by elements of static shape.
+static int64_t getTmemColumns(MemRefType type) {
+  if (type.getRank() != 2 || !type.hasStaticShape())
+    return 0;
+  int64_t bits = type.getDimSize(1) * getElementBits(type.getElementType());
+  return bits % kTmemColumnBits ? 0 : bits / kTmemColumnBits;
+}
+
+/// The scales of A (M rows) and of B (N rows, of both CTAs) for all k steps of the tile.
+static LogicalResult checkScales(UmmaOp op, StringRef kind, int64_t k) {
+  MemRefType d = op.getD().getType();
+  for (auto [i, view] : llvm::enumerate(op.getScales())) {
+    auto type = cast<MemRefType>(view.getType());
+    if (failed(checkSpace(op, type, "a scale view", /*smem=*/false)))
+      return failure();
+    int64_t steps = k / getUmmaK(kind, op.getA().getType().getElementType());
+    int64_t scales = steps * getScalesPerStep(kind, type.getElementType());
+    int64_t rows = d.getDimSize(i), columns = getScaleColumns(rows, scales);
+    if (type.getElementType() != cast<MemRefType>(op.getScales()[0].getType()).getElementType())
+      return op.emitOpError() << "the scales of A and B have one type, found " << type << " behind "
+                              << op.getScales()[0].getType();
+    if (getTmemColumns(type) == columns && type.getDimSize(0) == kTmemLanes)
+      continue;
+    return op.emitOpError() << "the scales of " << (i ? "B" : "A") << ", " << scales
+                            << " for each of " << rows << " rows, take " << columns
+                            << " columns of tensor memory (PTX ISA 8.8, scale factor layouts): "
+                               "expected "
+                            << MemRefType::get({kTmemLanes, columns * 4}, type.getElementType(),
+                                               MemRefLayoutAttrInterface(), type.getMemorySpace())
+                            << ", found " << type;
+  }
+  return success();
+}
+
 /// The kind that the operands' types select or that the op names, checked against them.
 static FailureOr<StringRef> checkUmmaKind(UmmaOp op) {
   Type a = op.getA().getType().getElementType(), b = op.getB().getType().getElementType();
@@ -155,9 +189,6 @@ LogicalResult UmmaOp::verify() {
   if (scaled && getScales().size() != 2)
     return emitOpError() << "kind " << *kind << " takes two scale views, A's and B's, found "
                          << getScales().size();
-  for (Value scale : getScales())
-    if (failed(checkSpace(*this, scale.getType(), "a scale view", /*smem=*/false)))
-      return failure();
 
   MatrixTile tileA;
   if (isTmem(a)) {
@@ -198,7 +229,9 @@ LogicalResult UmmaOp::verify() {
   if (m > kTmemLanes)
     return emitOpError() << "D has M = " << m << " in one CTA, but tensor memory has " << kTmemLanes
                          << " lanes (PTX ISA 8.8, tensor memory)";
-  return checkUmmaShape(*this, *kind, m * group, d.getDimSize(1), group);
+  if (failed(checkUmmaShape(*this, *kind, m * group, d.getDimSize(1), group)))
+    return failure();
+  return scaled ? checkScales(*this, *kind, ka) : success();
 }
 
 //===-- Tensor memory ------------------------------------------------------------------------===//
@@ -206,14 +239,14 @@ LogicalResult UmmaOp::verify() {
 LogicalResult TmemCopyOp::verify() {
   struct Shape {
     StringRef name;
-    int64_t bytes;
+    int64_t bytes, columns;
   };
-  static const Shape shapes[] = {{"128x256b", 4096},
-                                 {"4x256b", 128},
-                                 {"128x128b", 2048},
-                                 {"64x128b.warpx2::02_13", 1024},
-                                 {"64x128b.warpx2::01_23", 1024},
-                                 {"32x128b.warpx4", 512}};
+  static const Shape shapes[] = {{"128x256b", 4096, 8},
+                                 {"4x256b", 128, 8},
+                                 {"128x128b", 2048, 4},
+                                 {"64x128b.warpx2::02_13", 1024, 4},
+                                 {"64x128b.warpx2::01_23", 1024, 4},
+                                 {"32x128b.warpx4", 512, 4}};
   if (failed(checkSpace(*this, getSrc().getType(), "the source", true)) ||
       failed(checkSpace(*this, getDst().getType(), "the destination", false)))
     return failure();
@@ -231,6 +264,12 @@ LogicalResult TmemCopyOp::verify() {
     return emitOpError() << "one copy of shape " << shape->name << " takes " << shape->bytes
                          << " bytes (PTX ISA 8.8, tcgen05.cp); the source has " << bytes
                          << ", which is no positive multiple";
+  int64_t copies = bytes / shape->bytes, found = getTmemColumns(getDst().getType());
+  if (found != copies * shape->columns)
+    return emitOpError() << copies << (copies == 1 ? " copy" : " copies") << " of shape "
+                         << shape->name << " fill " << copies * shape->columns
+                         << " columns of tensor memory (PTX ISA 8.8, tcgen05.cp), the destination "
+                         << getDst().getType() << " has " << found;
   return success();
 }
 

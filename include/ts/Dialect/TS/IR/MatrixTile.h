@@ -31,6 +31,12 @@ StringRef getUmmaKind(UmmaOp op);
 /// Elements of K per instruction.
 int64_t getUmmaK(StringRef kind, Type a);
 int64_t getWgmmaK(Type a);
+/// Block scales of a row that one instruction of a scaled kind takes.
+int64_t getScalesPerStep(StringRef kind, Type scale);
+/// Columns of tensor memory that the block scales of a matrix take: a column of 32 bits has four
+/// scales of each of 32 rows, in all four quarters of the lanes (PTX ISA 8.8, "Scale factor
+/// layouts").
+int64_t getScaleColumns(int64_t rows, int64_t scalesPerRow);
 } // namespace mlir::ts
 
 #endif
