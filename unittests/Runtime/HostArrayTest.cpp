@@ -9,7 +9,8 @@
 using namespace ts;
 
 namespace {
-HostArray make(ElementType type, std::vector<int64_t> shape, std::vector<int64_t> strides = {}) {
+HostArray make(ElementType type, const std::vector<int64_t> &shape,
+               const std::vector<int64_t> &strides = {}) {
   ArrayLayout layout{shape, strides.empty() ? contiguousStrides(shape) : strides};
   Result<HostArray> array = HostArray::create("A", type, layout);
   EXPECT_TRUE(array) << array.error().message;
