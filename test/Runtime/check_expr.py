@@ -149,7 +149,8 @@ BROKEN = {
     "D = repeat(X, 2, axis=2)": "column 5: there is no axis 2 in 6x20",
     "D = X[3:7]": "column 6: range 3:7 is outside of dimension 0 of 6x20",
     "D = X[4:2]": "column 6: range 4:2 is outside of dimension 0 of 6x20",
-    "D = X[:, :, :]": "column 6: 3 ranges for 6x20",
+    "D = X[:, :, :1]": "column 6: 3 ranges for 6x20",
+    "D = X[:, :, :]": "column 14: there is no dimension 2 in 6x20",
     "D = X[1]": "column 8: expected ':', found ']'",
     "D = X[1:2": "column 10: expected ']', found the end",
 }
