@@ -152,6 +152,10 @@ void mlir::ts::detail::checkDependencies(const KernelView &view, CheckReporter &
       for (Value near : view.related(upstream))
         inGraph.insert(near);
   }
+  for (auto queue : view.kernel.getBodyBlock().getOps<WorkQueueOp>())
+    if (Value throttle = queue.getThrottle())
+      for (Value near : view.related(throttle))
+        inGraph.insert(near);
   llvm::DenseSet<Value> reported;
   for (TaskOp task : view.tasks)
     for (ValueRange list : {ValueRange(task.getReads()), ValueRange(task.getWrites())})

@@ -102,6 +102,34 @@ static void checkAdvances(TaskOp task, Value queue, const KernelView &view,
         << "task '" << task.getName() << "' has too many paths through its tile_loop";
 }
 
+/// Whoever asks for tiles waits for the throttle, once a tile, or the clause slows nobody down.
+static void checkThrottle(WorkQueueOp queue, TaskOp scheduler, const KernelView &view,
+                          CheckReporter &reporter) {
+  Value throttle = queue.getThrottle();
+  if (!throttle)
+    return;
+  if (queue.getKind() == QueueKind::Static) {
+    reporter.report(CheckId::TS106, queue)
+        << "the static queue '" << queue.getName() << "' has a throttle, " << quoted(throttle)
+        << ", but nobody asks for its tiles; remove the clause, or declare the queue 'clc'";
+    return;
+  }
+  Operation *wait = nullptr, *obstacle = nullptr;
+  for (const ResourceUse &use : view.uses.find(scheduler)->second)
+    if (isa<WaitOp>(use.op) && use.resource == throttle)
+      wait = use.op;
+  bool inTile = wait && tileLoopAround(wait, queue.getResult(), obstacle);
+  if (inTile && !obstacle)
+    return;
+  auto diag = reporter.report(CheckId::TS106, wait ? wait : scheduler.getOperation());
+  diag << "task '" << scheduler.getName() << "' asks for the tiles of '" << queue.getName() << "' "
+       << (wait ? "but does not wait once per tile for the queue's throttle "
+                : "without waiting for the queue's throttle ")
+       << quoted(throttle) << "; put ts.wait and ts.release of it before the fetch, in the body of "
+       << "the tile_loop";
+  diag.attachNote(queue.getLoc()) << "the throttle is named here";
+}
+
 static void checkFetches(WorkQueueOp queue, const KernelView &view, CheckReporter &reporter) {
   SmallVector<std::pair<TaskOp, Operation *>> fetchers;
   for (TaskOp task : view.tasks)
@@ -110,6 +138,7 @@ static void checkFetches(WorkQueueOp queue, const KernelView &view, CheckReporte
           (fetchers.empty() || fetchers.back().first != task))
         fetchers.push_back({task, use.op});
   if (queue.getKind() == QueueKind::Static) {
+    checkThrottle(queue, TaskOp(), view, reporter);
     for (auto &[task, op] : fetchers)
       reporter.report(CheckId::TS106, op)
           << "task '" << task.getName() << "' fetches from the static queue '" << queue.getName()
@@ -136,6 +165,8 @@ static void checkFetches(WorkQueueOp queue, const KernelView &view, CheckReporte
         << first.getReplicas() << " replicas of task '" << first.getName()
         << "' fetch from the clc queue '" << queue.getName()
         << "', expected one scheduler: each tile is handed out once";
+  } else {
+    checkThrottle(queue, first, view, reporter);
   }
 }
 
