@@ -20,28 +20,60 @@ static int64_t bitsOf(Type element) {
 
 //===-- Views --------------------------------------------------------------------------------===//
 
+/// Whether the warps of the task take stages of their own with `op`: one lane each.
+bool TaskThreads::warpLanes(int resource, proto::Op op) const {
+  const auto &pipeline = context.model.kernel.resources[size_t(resource)].pipeline;
+  return pipeline && warps > 1 && pipeline->stride(op) == int64_t(warps);
+}
+
+/// The stage that work of one side is given. With lanes it is told as that of the first warp, the
+/// others being `laneOffset` behind it: no two warps ever meet in one.
+ThreadView TaskThreads::stageOf(int resource, bool producer) {
+  const auto &pipeline = context.model.kernel.resources[size_t(resource)].pipeline;
+  ThreadView view;
+  view.known = true;
+  view.offset = ThreadNumber::constant(0);
+  if (!pipeline)
+    return view;
+  const RingSide &side =
+      rings[{resource, producer ? proto::Side::Producer : proto::Side::Consumer}];
+  bool early = producer ? pipeline->advanceOnAcquire : pipeline->advanceOnWait;
+  proto::Op op = producer ? (early ? proto::Op::Acquire : proto::Op::Commit)
+                          : (early ? proto::Op::Wait : proto::Op::Release);
+  int64_t use = std::max<int64_t>(0, early ? side.opens - 1 : side.closes);
+  view.slot =
+      use * std::max<int64_t>(1, pipeline->stride(op)) % std::max<int64_t>(1, pipeline->stages);
+  view.lanes = warpLanes(resource, op);
+  // A task on both sides may meet its other warps' stages there.
+  auto lists = [&](ValueRange list) {
+    return llvm::any_of(list, [&](Value value) { return context.resourceOf(value) == resource; });
+  };
+  if (view.lanes && lists(task.getReads()) && lists(task.getWrites()))
+    view.lanes = view.known = false;
+  return view;
+}
+
+ThreadNumber TaskThreads::laneOffset(int64_t stageBits) const {
+  ThreadNumber offset{true, false, {}, {}};
+  for (unsigned thread = 0; thread < warps * 32; ++thread)
+    offset.numbers.push_back(thread / 32 * std::max<int64_t>(1, stageBits));
+  return offset;
+}
+
 void TaskThreads::bodyViews(Operation *op) {
   int resource = context.resourceOf(op->getOperand(0));
   if (resource < 0)
     return;
   const auto &entry = context.model.kernel.resources[size_t(resource)];
-  bool producer = isa<ProduceOp>(op);
-  ThreadView view;
-  view.known = true;
-  view.offset = ThreadNumber::constant(0);
-  if (entry.pipeline) {
-    const RingSide &side =
-        rings[{resource, producer ? proto::Side::Producer : proto::Side::Consumer}];
-    bool early = producer ? entry.pipeline->advanceOnAcquire : entry.pipeline->advanceOnWait;
-    int64_t use = early ? side.opens - 1 : side.closes;
-    view.slot = std::max<int64_t>(0, use) % std::max<int64_t>(1, entry.pipeline->stages);
-  }
+  ThreadView view = stageOf(resource, isa<ProduceOp>(op));
   for (BlockArgument arg : op->getRegion(0).front().getArguments())
     if (isa<MemRefType>(arg.getType()) && arg.getArgNumber() < entry.allocations.size()) {
       view.allocation = entry.allocations[arg.getArgNumber()];
       ThreadView own = view;
-      if (!context.model.kernel.allocations[size_t(view.allocation)].staged)
+      if (!context.model.kernel.allocations[size_t(view.allocation)].staged) {
         own.slot = 0;
+        own.lanes = false;
+      }
       views[arg] = own;
     }
 }
@@ -131,12 +163,16 @@ void TaskThreads::finish(ThreadAccess access, const ThreadView &view) {
   const auto &allocation = context.model.kernel.allocations[size_t(view.allocation)];
   access.allocation = view.allocation;
   access.slot = view.slot;
+  bool tmem = allocation.space == ::ts::schedule::MemorySpace::Tmem;
+  int64_t bits = tmem ? allocation.columns * 32 : allocation.bytes * 8;
   if (!view.known || !access.offset.known || access.pieces.empty()) {
     access.offset = {};
-    bool tmem = allocation.space == ::ts::schedule::MemorySpace::Tmem;
-    access.pieces = {{0, tmem ? allocation.columns * 32 : allocation.bytes * 8}};
+    access.pieces = {{0, bits}};
     access.undecided = true;
   }
+  if (view.lanes)
+    access.offset =
+        access.offset.known ? values->add(access.offset, laneOffset(bits)) : laneOffset(bits);
   races->access(std::move(access));
 }
 
@@ -340,16 +376,9 @@ void TaskThreads::declaredWork(Operation *op, const Scope &scope) {
   if (it == works.end() || warps == 1)
     return;
   const auto &event = out.steps[size_t(it->second)].event;
-  bool producer = isa<ProduceOp>(op);
-  int64_t slot = 0;
+  ThreadView stage;
   if (event.resource >= 0)
-    if (const auto &pipeline = context.model.kernel.resources[size_t(event.resource)].pipeline) {
-      const RingSide &side =
-          rings[{event.resource, producer ? proto::Side::Producer : proto::Side::Consumer}];
-      bool early = producer ? pipeline->advanceOnAcquire : pipeline->advanceOnWait;
-      slot = std::max<int64_t>(0, early ? side.opens - 1 : side.closes) %
-             std::max<int64_t>(1, pipeline->stages);
-    }
+    stage = stageOf(event.resource, isa<ProduceOp>(op));
   for (const auto &declared : event.accesses) {
     if (declared.allocation < 0)
       continue;
@@ -366,9 +395,12 @@ void TaskThreads::declaredWork(Operation *op, const Scope &scope) {
     access.write = declared.write;
     access.byLanes = tmem;
     access.allocation = declared.allocation;
-    access.slot = allocation.staged ? slot : 0;
+    access.slot = allocation.staged ? stage.slot : 0;
     int64_t unit = tmem ? 32 : 8;
     access.offset = ThreadNumber::constant(declared.offset * unit);
+    if (stage.lanes && allocation.staged)
+      access.offset = values->add(
+          access.offset, laneOffset(tmem ? allocation.columns * 32 : allocation.bytes * 8));
     access.pieces = {{0, std::max<int64_t>(1, declared.size) * unit}};
     races->access(std::move(access));
   }

@@ -133,13 +133,17 @@ void TaskThreads::ringOp(proto::Op op, int resource, const Scope &scope) {
     Knowledge what{KnownTimes(warps, 0), KnownTimes(warps, 0)};
     if (action.arrive)
       what = races->knowledge(action.arrive->who == proto::Executor::OneThreadOfTask ? one : all);
-    if (!scope.always())
+    // A warp with a lane hands over what is its own.
+    if (!scope.always() || warpLanes(resource, op))
       what.sure.assign(warps, 0);
     ++side.closes;
     side.closed.push_back(std::move(what));
     return;
   }
   int64_t number = side.opens++;
+  // With lanes a warp meets only what it did itself.
+  if (warpLanes(resource, op))
+    return;
   llvm::BitVector who =
       !action.wait || action.wait->who == proto::Executor::OneThreadOfTask ? one : all;
   int64_t stride = std::max<int64_t>(1, entry.pipeline->stride(op));

@@ -16,6 +16,7 @@ struct ThreadView {
   int64_t slot = 0;
   bool known = false;  ///< where in the stage
   ThreadNumber offset; ///< bits from the start of the stage
+  bool lanes = false;  ///< every warp has a stage of its own; `slot` is that of the first
 };
 
 class TaskThreads {
@@ -66,6 +67,9 @@ private:
   void ringOp(::ts::protocol::Op op, Value resource, const Scope &scope);
   void ringOp(::ts::protocol::Op op, int resource, const Scope &scope);
   void barrier(Value resource, bool sync, const Scope &scope);
+  bool warpLanes(int resource, ::ts::protocol::Op op) const;
+  ThreadView stageOf(int resource, bool producer);
+  ThreadNumber laneOffset(int64_t stageBits) const;
   void bodyViews(Operation *op);
   void declaredWork(Operation *op, const Scope &scope);
   ThreadView viewOf(Value memref);
