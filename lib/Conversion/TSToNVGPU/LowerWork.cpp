@@ -6,6 +6,7 @@
 
 #include "ts/Dialect/TS/Transforms/Passes.h"
 
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/AttrTypeSubElements.h"
@@ -26,6 +27,36 @@ struct LowerWorkPass : public mlir::ts::impl::TSLowerWorkBase<LowerWorkPass> {
 };
 } // namespace
 
+/// 0, 1, 2, ... as a constant: upstream's conversion to LLVM has a step for scalable vectors only.
+static LogicalResult lowerStep(vector::StepOp op) {
+  auto type = cast<VectorType>(op.getType());
+  OpBuilder b(op);
+  SmallVector<APInt> values;
+  for (int64_t i = 0, e = type.getNumElements(); i < e; ++i)
+    values.emplace_back(IndexType::kInternalStorageBitWidth, i);
+  op.replaceAllUsesWith(
+      arith::ConstantOp::create(b, op.getLoc(), DenseElementsAttr::get(type, values)).getResult());
+  return success();
+}
+
+/// Arithmetic that the GPU has an instruction for, as the LLVM intrinsic that selects it:
+/// upstream's conversion calls CUDA's device library, which is not linked.
+static bool lowerMath(Operation *op) {
+  StringRef intrinsic = llvm::TypeSwitch<Operation *, StringRef>(op)
+                            .Case<math::Exp2Op>([](auto) { return "llvm.exp2"; })
+                            .Case<math::Log2Op>([](auto) { return "llvm.log2"; })
+                            .Case<math::AbsFOp>([](auto) { return "llvm.fabs"; })
+                            .Case<math::SqrtOp>([](auto) { return "llvm.sqrt"; })
+                            .Case<math::FmaOp>([](auto) { return "llvm.fma"; })
+                            .Default([](Operation *) { return ""; });
+  if (intrinsic.empty() || !getElementTypeOrSelf(op->getResult(0)).isF32())
+    return false;
+  OpBuilder b(op);
+  op->replaceAllUsesWith(LLVM::CallIntrinsicOp::create(
+      b, op->getLoc(), op->getResult(0).getType(), b.getStringAttr(intrinsic), op->getOperands()));
+  return true;
+}
+
 /// Lowers one op; success without erasing it when it is none of ours.
 static LogicalResult lower(Operation *op, bool fence, bool &lowered) {
   lowered = true;
@@ -37,11 +68,12 @@ static LogicalResult lower(Operation *op, bool fence, bool &lowered) {
             FragmentStoreOp, FragmentLoadOp, LdMatrixOp, StMatrixOp>(
           [](auto work) { return lowerOp(work); })
       .Case([&](WgmmaOp work) { return lowerOp(work, fence); })
+      .Case([&](vector::StepOp step) { return lowerStep(step); })
       .Default([&](Operation *other) -> LogicalResult {
         FailureOr<bool> access = lowerSwizzledAccess(other);
         if (failed(access))
           return failure();
-        lowered = *access;
+        lowered = *access || lowerMath(other);
         return lowered ? success() : checkSwizzledUse(other);
       });
 }

@@ -10,6 +10,14 @@
 using namespace mlir;
 using namespace mlir::ts;
 
+/// Whether a stage is handed over in every iteration of a loop: where it runs zero times, nobody
+/// waits for the stage either.
+static bool commitsInside(ForOp loop, Value resource) {
+  return llvm::any_of(resource.getUsers(), [&](Operation *user) {
+    return isa<CommitOp>(user) && loop->isProperAncestor(user);
+  });
+}
+
 /// The bound as seen by all tasks: null when it is computed inside a task.
 static Value kernelLevel(KernelValues &values, Value bound) {
   if (values.mapping.contains(bound))
@@ -31,6 +39,8 @@ Value mlir::ts::writtenCondition(OpBuilder &b, KernelValues &values, Value resou
         return;
       Value condition;
       for (auto loop = op->getParentOfType<ForOp>(); loop; loop = loop->getParentOfType<ForOp>()) {
+        if (commitsInside(loop, resource))
+          break;
         APInt lower, upper;
         if (matchPattern(loop.getLower(), m_ConstantInt(&lower)) &&
             matchPattern(loop.getUpper(), m_ConstantInt(&upper)) && lower.slt(upper))
