@@ -101,6 +101,8 @@ std::vector<Dim> CheckEvaluator::operandDims(int node, size_t operand,
       for (int64_t extent : shape)
         result.push_back(full(extent));
     return result;
+  case Op::Arange: // a number
+    return result;
   case Op::Sum:
   case Op::Max:
     if (auto axis = axes[static_cast<size_t>(node)]) {
@@ -171,6 +173,13 @@ Status CheckEvaluator::inferShape(size_t index, const Arrays &known, const Numbe
     for (size_t d = shape.size(); d-- > 0;)
       move.push_back(static_cast<int64_t>(d));
     break;
+  case Op::Arange: {
+    std::optional<double> size = numbers[static_cast<size_t>(node.operands[0])];
+    if (!size || *size < 0 || *size != std::floor(*size) || *size > 1LL << 26)
+      return Error{"the size has to be an integer from 0 to 2^26, made of numbers and dim()"};
+    shape = {static_cast<int64_t>(*size)};
+    break;
+  }
   case Op::Dim:
   case Op::Reshape:
   case Op::Permute:
@@ -270,6 +279,12 @@ CheckTensor CheckEvaluator::evaluate(int index, const Selection &selection) cons
     return transpose(index, selection);
   case Op::Reshape:
     return reshape(index, selection);
+  case Op::Arange: {
+    CheckTensor tensor = make(selection);
+    std::copy(selection[0].begin(), selection[0].end(), tensor.value.begin());
+    tensor.integral = true;
+    return tensor;
+  }
   case Op::Repeat:
   case Op::Slice: // the operand's part is the result
     return operandOf(index, 0, selection);

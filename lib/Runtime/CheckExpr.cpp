@@ -30,6 +30,7 @@ constexpr Function functions[] = {
     {"sum", CheckExpr::Op::Sum, 1, false, true},
     {"max", CheckExpr::Op::Max, 1, false, true},
     {"dim", CheckExpr::Op::Dim, 2},
+    {"arange", CheckExpr::Op::Arange, 1},
     {"reshape", CheckExpr::Op::Reshape, 2, true},
     {"transpose", CheckExpr::Op::Permute, 2, true},
     {"repeat", CheckExpr::Op::Repeat, 2, false, true},

@@ -54,6 +54,8 @@ RIGHT = {
     "D = V + reshape(sum(X * 0), 1, 1) + reshape(Y, 4, 40)[3:, :8]": each(lambda m, n: V[m][0] + flat(Y)[120 + n]),
     "D = transpose(reshape(repeat(reshape(X, 6, 4, 5), 2, axis=1)[:, :, :1], dim(X, 0), 8), 0, 1) + 0 * (X @ Y.T)":
         each(lambda m, n: X[m][n // 2 * 5]),
+    "D = where(arange(dim(Y, 0)) < reshape(arange(6), 6, 1), arange(2 * 4), X @ Y.T)":
+        each(lambda m, n: n if n < m else product[m][n]),
     "D = reshape(reshape(X @ Y.T, 48), 6, 8)": each(lambda m, n: product[m][n]),
     "D = (V <= 0) * 4 + (V >= 0) + (V == V) - (V != V) + 0 * (X @ Y.T)": each(lambda m, n: (4 if V[m][0] <= 0 else 1) + 1),
 }
@@ -125,7 +127,7 @@ BROKEN = {
     "D = X Y": "column 7: expected an operator or the end, found 'Y'",
     "D = (X": "column 7: expected ')', found the end",
     "D = X.t": "column 6: expected '.T'",
-    "D = cos(X)": "column 5: unknown function 'cos'; there are exp, relu, abs, sqrt, maximum, minimum, where, sum, max, dim, reshape, transpose, repeat",
+    "D = cos(X)": "column 5: unknown function 'cos'; there are exp, relu, abs, sqrt, maximum, minimum, where, sum, max, dim, arange, reshape, transpose, repeat",
     "D = maximum(X)": "column 5: 'maximum' takes 2 values, found 1",
     "D = sum(X, 1)": "column 12: expected 'axis=' or 'keepdims='",
     "D = sum(X, axis=x)": "column 17: expected the number of an axis, found 'x'",
@@ -147,6 +149,9 @@ BROKEN = {
     "D = repeat(X, 2, keepdims=True)": "column 18: expected 'axis='",
     "D = repeat(X, 0, axis=1)": "column 5: cannot repeat 0 times",
     "D = repeat(X, 2, axis=2)": "column 5: there is no axis 2 in 6x20",
+    "D = X + arange(21)": "column 7: the shapes 6x20 and 21 do not fit",
+    "D = X + arange(V)": "column 9: the size has to be an integer from 0 to 2^26, made of numbers and dim()",
+    "D = X + arange(-1)": "column 9: the size has to be an integer from 0 to 2^26, made of numbers and dim()",
     "D = X[3:7]": "column 6: range 3:7 is outside of dimension 0 of 6x20",
     "D = X[4:2]": "column 6: range 4:2 is outside of dimension 0 of 6x20",
     "D = X[:, :, :1]": "column 6: 3 ranges for 6x20",
@@ -161,6 +166,16 @@ for check, message in {"D = X": "the expression is 6x20, but 'D' is 6x8", "X = D
                        "alpha = 1": "'alpha' is no output of 'copy'"}.items():
     rc, out, err = judge(check, product)
     tool.expect(check, (rc, err) == (1, f"{C}'{check}': {message}\n"), (rc, out, err))
+# Values one by one.
+VALUES = ["k.ptx", "--manifest", "m.json", "--array", "A=@a.npy", "--array", "D=6x8", "--array", "X=@x.npy", "--array",
+          "Y=@y.npy", "--scalar", "alpha=2.5", "--check", "D = V + 0 * (X @ Y.T)", "--array"]
+write_npy("a.npy", "f4", (M, N), flat(each(lambda m, n: m - 1.5)))
+rc, out, err = tool.run(*VALUES, "V=6x1:values(-1.5, -0.5,0.5, 1.5, 2.5, 35e-1)")
+tool.expect("values", rc == 0 and "ok, 48 compared" in out, (rc, out, err))
+rc, out, err = tool.run(*VALUES, "V=6x1:values(1, 2)")
+tool.expect("too few values", (rc, err) == (1, "ts-run: error: --array V: found 2 values for an array of 6x1 elements\n"), (rc, out, err))
+rc, out, err = tool.run(*VALUES, "V=values(1, 2)")
+tool.expect("vector of values", rc == 1 and "array 'V' is 2, but 'copy' takes an array of rank 2" in err, (rc, out, err))
 rc, out, err = judge("D = D", product)
 tool.expect("output on the right", rc == 1 and "'D' is neither an array nor a scalar" in err, err)
 tool.done()

@@ -25,6 +25,8 @@ maps) comes from the manifest that ts-compile wrote beside the kernel.
                          normal(SEED)  random, mean 0, deviation 1
                          ints(SEED) or ints(SEED, MAX)   random integers from -MAX to MAX (2)
                          zeros, ones, full(VALUE)
+                         values(A, B, ...)   one for each element, row by row; a vector if no
+                                       shape is given
                          magnitudes    random values without their signs
                          stride0=72    a stride in elements: pads the rows
                          offset=8      begins that many bytes after an aligned address
@@ -34,7 +36,8 @@ maps) comes from the manifest that ts-compile wrote beside the kernel.
   --check 'D = EXPR'   compares an output with a NumPy-like expression; may be repeated:
                        names, numbers, + - * / @ .T, < <= > >= == !=, exp relu abs sqrt maximum
                        minimum where, sum(x, axis=1, keepdims=True), max(...), dim(x, i),
-                       reshape(x, n, ..), transpose(x, d, ..), repeat(x, n, axis=i), x[i:j, :]
+                       arange(n), reshape(x, n, ..), transpose(x, d, ..),
+                       repeat(x, n, axis=i), x[i:j, :]
   --exact              demand equality: the inputs of each check have to be small integers
   --check-limit N      products of more multiplications are checked on a sample (2147483648)
   --out NAME=FILE.npy  writes an array after the run; '-' is the standard output
@@ -106,7 +109,7 @@ bool parseShape(const std::string &text, std::vector<int64_t> &shape) {
   return true;
 }
 
-/// "normal", "ints(3)", "ints(3, 5)", "zeros", "full(0.5)"
+/// "normal", "ints(3)", "ints(3, 5)", "zeros", "full(0.5)", "values(0, 3, 5)"
 bool parseFilling(const std::string &text, Filling &filling) {
   size_t open = text.find('(');
   std::string name = text.substr(0, open);
@@ -131,6 +134,13 @@ bool parseFilling(const std::string &text, Filling &filling) {
   if (name == "full") {
     filling.kind = Filling::Kind::Constant;
     return values.size() == 1 && parseNumber(values[0], filling.value);
+  }
+  if (name == "values") {
+    filling.kind = Filling::Kind::Listed;
+    for (const std::string &value : values)
+      if (!parseNumber(value, filling.list.emplace_back()))
+        return false;
+    return !values.empty();
   }
   if (name != "normal" && name != "ints")
     return false;
@@ -174,7 +184,7 @@ Status parseArrayPart(const std::string &option, const std::string &part, ArrayS
     spec.filling = filling;
   } else {
     return bad("'" + part + "' is no shape (128x64), @FILE.npy, normal(SEED), ints(SEED), zeros, " +
-               "ones, full(VALUE), magnitudes, strideN=ELEMENTS or offset=BYTES");
+               "ones, full(VALUE), values(A, ..), magnitudes, strideN=ELEMENTS or offset=BYTES");
   }
   return Done{};
 }
@@ -192,6 +202,8 @@ Status parseArray(const std::string &text, Options &options) {
   }
   if (!spec.file.empty() && spec.filling)
     return Error{"--array " + text + ": the values come either from a file or from a filling"};
+  if (spec.filling && spec.filling->kind == Filling::Kind::Listed && !spec.shape)
+    spec.shape = std::vector<int64_t>{static_cast<int64_t>(spec.filling->list.size())};
   return Done{};
 }
 
@@ -229,7 +241,8 @@ Status parseValueOption(const std::string &name, const std::string &value, Optio
   } else if (name == "--check") {
     options.checks.push_back(value);
   } else if (name == "--init") {
-    if (!parseFilling(value, options.defaultFilling))
+    if (!parseFilling(value, options.defaultFilling) ||
+        options.defaultFilling.kind == Filling::Kind::Listed)
       return Error{"--init " + value + ": expected normal, ints, zeros, ones or full(VALUE)"};
   } else if (name == "--flops") {
     options.flops = value;

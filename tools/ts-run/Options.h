@@ -11,11 +11,12 @@
 
 /// How an array gets its first values.
 struct Filling {
-  enum class Kind { Normal, Ints, Constant };
+  enum class Kind { Normal, Ints, Constant, Listed };
   Kind kind = Kind::Normal;
   std::optional<uint64_t> seed; // of Normal and Ints; --seed decides without one
   int64_t largest = 2;          // of Ints
   double value = 0;             // of Constant
+  std::vector<double> list;     // of Listed, in row-major order
 };
 
 /// What the --array options say about one array; several options for one name add up.

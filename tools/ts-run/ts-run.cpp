@@ -217,6 +217,11 @@ private:
     return Done{};
   }
 
+  static void fillListed(HostArray &array, const std::vector<double> &values) {
+    for (size_t i = 0; i < values.size(); ++i)
+      array.store(static_cast<int64_t>(i), values[i]);
+  }
+
   Status createArrays() {
     uint64_t ordinal = 0;
     for (const ManifestArg &arg : kernel->args) {
@@ -231,6 +236,10 @@ private:
       if (arg.access == Access::Write)
         continue;
       const ArraySpec &spec = options.arrays.at(arg.name);
+      size_t listed = spec.filling ? spec.filling->list.size() : 0;
+      if (listed && static_cast<int64_t>(listed) != array.elementCount())
+        return Error{"--array " + arg.name + ": found " + std::to_string(listed) +
+                     " values for an array of " + shapeText(array.layout().shape) + " elements"};
       if (!spec.file.empty()) {
         std::string note;
         Status status = fillFromNpy(array, files.at(arg.name), spec.file, note);
@@ -247,6 +256,8 @@ private:
         fillNormal(array, seed, spec.magnitudes);
       else if (filling.kind == Filling::Kind::Ints)
         fillInts(array, seed, filling.largest, spec.magnitudes);
+      else if (filling.kind == Filling::Kind::Listed)
+        fillListed(array, filling.list);
       else
         fillConstant(array, filling.value);
     }

@@ -12,7 +12,8 @@
 //   function   := exp(x) | relu(x) | abs(x) | sqrt(x) | maximum(x, y) | minimum(x, y)
 //               | where(condition, x, y)
 //               | sum(x, axis=n, keepdims=True) | max(x, axis=n, keepdims=True)
-//               | dim(x, i) | reshape(x, n, ...) | transpose(x, i, ...) | repeat(x, n, axis=i)
+//               | dim(x, i) | arange(n) | reshape(x, n, ...) | transpose(x, i, ...)
+//               | repeat(x, n, axis=i)
 //
 // Sizes, axes and the ends of ranges are sums and products of integers and dim(): they may not
 // depend on an array's values.
@@ -57,6 +58,7 @@ public:
     Sum,
     Max,
     Dim,     // of an array, an index
+    Arange,  // 0, 1, ... below a size
     Reshape, // of an array, to sizes
     Permute, // of an array, its dimensions in the result's order
     Repeat,  // of an array, times, along `axis`
