@@ -9,7 +9,7 @@ ts_packages=(
   cmake ninja-build git python3 python3-venv python3-psutil
   clang-22 clang-format-22 clang-tidy-22 lld-22 libclang-rt-22-dev
   llvm-22-dev llvm-22-tools libmlir-22-dev mlir-22-tools
-  nlohmann-json3-dev libgtest-dev
+  nlohmann-json3-dev libgtest-dev pybind11-dev python3-dev
 )
 ts_build=$ts_root/build
 ts_bin=$ts_build/bin

@@ -181,8 +181,9 @@ void mlir::ts::driver::addUsage(std::vector<reports::KernelInput> &kernels,
 }
 
 /// The remarks on waived checks, each with the kernel that it stands in.
-static void addWaivers(std::vector<reports::KernelInput> &kernels, const DiagnosticLog &log) {
-  for (const reports::Diagnostic &entry : log.entries()) {
+static void addWaivers(std::vector<reports::KernelInput> &kernels,
+                       const std::vector<reports::Diagnostic> &diagnostics) {
+  for (const reports::Diagnostic &entry : diagnostics) {
     if (!entry.check || !StringRef(entry.message).starts_with("waived ("))
       continue;
     reports::KernelInput *owner = nullptr;
@@ -201,14 +202,14 @@ static void addWaivers(std::vector<reports::KernelInput> &kernels, const Diagnos
 std::string mlir::ts::driver::renderReport(ReportForm form, StringRef source, Status status,
                                            StringRef chip,
                                            std::vector<reports::KernelInput> kernels,
-                                           const DiagnosticLog &log) {
+                                           const std::vector<reports::Diagnostic> &diagnostics) {
   reports::Input input;
   input.toolVersion = TS_VERSION;
   input.source = source.str();
   input.arch = chip.str();
   input.failed = status == Status::Error || status == Status::Environment;
-  input.diagnostics = log.entries();
-  addWaivers(kernels, log);
+  input.diagnostics = diagnostics;
+  addWaivers(kernels, diagnostics);
   for (reports::KernelInput &kernel : kernels)
     kernel.checksFailed = input.failed;
   input.kernels = std::move(kernels);

@@ -42,6 +42,7 @@ static ts::Result<Driver> load() {
   find(driver.primaryContextRetain, "cuDevicePrimaryCtxRetain");
   find(driver.contextSetCurrent, "cuCtxSetCurrent");
   find(driver.moduleLoadDataEx, "cuModuleLoadDataEx");
+  find(driver.moduleUnload, "cuModuleUnload");
   find(driver.moduleGetFunction, "cuModuleGetFunction");
   find(driver.functionGetAttribute, "cuFuncGetAttribute");
   find(driver.functionSetAttribute, "cuFuncSetAttribute");

@@ -15,6 +15,8 @@ using namespace ts;
 namespace {
 constexpr int warmUps = 3;
 
+constexpr int paddedFour = 14; // CU_TENSOR_MAP_DATA_TYPE_16U4_ALIGN16B
+
 /// The driver's code for an element type; fp8 travels as bytes.
 int tensorMapType(ElementType type) {
   switch (type) {
@@ -65,6 +67,23 @@ int64_t capabilityOf(const std::string &arch) {
   return value;
 }
 
+/// The driver's module of PTX text or a cubin.
+Result<cuda::Module> loadImage(const cuda::Driver &driver, const std::string &image) {
+  char log[4096] = "";
+  int keys[] = {cuda::jitErrorLogBuffer, cuda::jitErrorLogBufferSizeBytes};
+  void *values[] = {log, reinterpret_cast<void *>(sizeof log)};
+  cuda::Module module;
+  // std::string ends in the NUL that PTX text needs.
+  cuda::Result code = driver.moduleLoadDataEx(&module, image.c_str(), 2, keys, values);
+  if (code == cuda::success)
+    return module;
+  log[sizeof log - 1] = 0;
+  std::string message = "loading the kernel file failed: " + driver.describe(code);
+  if (log[0])
+    message += ": " + std::string(log, std::strcspn(log, "\n"));
+  return Error{message};
+}
+
 class Run {
 public:
   Run(CudaDevice &device, const LaunchPlan &plan)
@@ -79,7 +98,12 @@ public:
                             const std::vector<std::string> &outputs,
                             const CudaRunOptions &options) {
     CudaRunReport report;
-    if (!checkDevice() || !load(image) || !upload(arrays) || !encodeParams(arrays))
+    if (!checkDevice() || !load(image) || !upload(arrays))
+      return error;
+    std::map<std::string, uint64_t> addresses;
+    for (const auto &[name, array] : arrays)
+      addresses[name] = pointers.at(name) + static_cast<uint64_t>(array.dataOffset());
+    if (!encodeParams(addresses))
       return error;
     if (!plan.nothingToLaunch() && (!launchAndWait(options.timeoutSeconds, nullptr) || timedOut)) {
       report.timedOut = timedOut;
@@ -114,6 +138,16 @@ public:
     return report;
   }
 
+  /// Launches on memory of the caller's and waits.
+  Result<bool> runInPlace(cuda::Module module, const std::map<std::string, uint64_t> &addresses,
+                          double timeoutSeconds) {
+    if (!checkDevice() || !prepare(module) || !encodeParams(addresses))
+      return error;
+    if (!plan.nothingToLaunch() && !launchAndWait(timeoutSeconds, nullptr))
+      return error;
+    return !timedOut;
+  }
+
 private:
   bool ok(cuda::Result code, const std::string &doing, Fault fault = Fault::Environment) {
     if (code == cuda::success)
@@ -136,18 +170,15 @@ private:
   }
 
   bool load(const std::string &image) {
-    char log[4096] = "";
-    int keys[] = {cuda::jitErrorLogBuffer, cuda::jitErrorLogBufferSizeBytes};
-    void *values[] = {log, reinterpret_cast<void *>(sizeof log)};
-    cuda::Module module;
-    // std::string ends in the NUL that PTX text needs.
-    cuda::Result code = driver.moduleLoadDataEx(&module, image.c_str(), 2, keys, values);
-    if (!ok(code, "loading the kernel file", Fault::Input)) {
-      log[sizeof log - 1] = 0;
-      if (log[0])
-        error.message += ": " + std::string(log, std::strcspn(log, "\n"));
+    Result<cuda::Module> module = loadImage(driver, image);
+    if (!module) {
+      error = module.error();
       return false;
     }
+    return prepare(*module);
+  }
+
+  bool prepare(cuda::Module module) {
     if (!ok(driver.moduleGetFunction(&function, module, plan.kernel.c_str()),
             "finding kernel '" + plan.kernel + "' in the kernel file", Fault::Input))
       return false;
@@ -199,7 +230,7 @@ private:
     return true;
   }
 
-  bool encodeParams(const std::map<std::string, HostArray> &arrays) {
+  bool encodeParams(const std::map<std::string, uint64_t> &addresses) {
     storage.resize(plan.params.size());
     for (size_t i = 0; i < plan.params.size(); ++i) {
       const LaunchParam &param = plan.params[i];
@@ -210,8 +241,7 @@ private:
         values.push_back(bytes.data());
         continue;
       }
-      const HostArray &array = arrays.at(param.arg);
-      cuda::DevicePtr address = pointers.at(param.arg) + static_cast<uint64_t>(array.dataOffset());
+      cuda::DevicePtr address = addresses.at(param.arg);
       if (param.kind == ManifestParam::Kind::Pointer) {
         bytes = {address};
         values.push_back(bytes.data());
@@ -301,7 +331,8 @@ Result<cuda::TensorMap> ts::encodeTensorMap(const cuda::Driver &driver, const Te
   const uint64_t none = 0;
   const uint64_t *strides = map.strides.empty() ? &none : map.strides.data();
   cuda::Result code = driver.tensorMapEncodeTiled(
-      &encoded, tensorMapType(map.element), static_cast<uint32_t>(map.sizes.size()),
+      &encoded, map.padded ? paddedFour : tensorMapType(map.element),
+      static_cast<uint32_t>(map.sizes.size()),
       reinterpret_cast<void *>(address), map.sizes.data(), strides, map.box.data(),
       map.elementStrides.data(), sizeCode(map.interleave, 16), sizeCode(map.swizzle, 32),
       sizeCode(map.l2Promotion, 64), map.fillNan ? 1 : 0);
@@ -356,4 +387,19 @@ Result<CudaRunReport> ts::runOnCuda(CudaDevice &device, const std::string &image
                                     const std::vector<std::string> &outputs,
                                     const CudaRunOptions &options) {
   return Run(device, plan).run(image, arrays, outputs, options);
+}
+
+Result<std::unique_ptr<CudaImage>> CudaImage::load(CudaDevice &device, const std::string &image) {
+  Result<cuda::Module> module = loadImage(device.driver, image);
+  if (!module)
+    return module.error();
+  return std::unique_ptr<CudaImage>(new CudaImage(device, *module));
+}
+
+CudaImage::~CudaImage() { device.driver.moduleUnload(module); }
+
+Result<bool> ts::runInPlace(CudaImage &image, const LaunchPlan &plan,
+                            const std::map<std::string, uint64_t> &addresses,
+                            double timeoutSeconds) {
+  return Run(image.device, plan).runInPlace(image.module, addresses, timeoutSeconds);
 }

@@ -213,7 +213,7 @@ Status Compilation::report(Status status) {
     }
   }
   StringRef source = options.input == "-" ? StringRef("<stdin>") : StringRef(options.input);
-  text = renderReport(options.report, source, status, chipName, std::move(kernels), log);
+  text = renderReport(options.report, source, status, chipName, std::move(kernels), log.entries());
   if (!reportFile) {
     // A report file that could not be opened was told already.
     if (options.reportFile == "-")

@@ -87,7 +87,7 @@ void addUsage(std::vector<::ts::reports::KernelInput> &kernels, const PtxasResul
 /// A report of the form that was asked for, as text. `source` names the input in it.
 std::string renderReport(ReportForm form, llvm::StringRef source, Status status,
                          llvm::StringRef chip, std::vector<::ts::reports::KernelInput> kernels,
-                         const DiagnosticLog &log);
+                         const std::vector<::ts::reports::Diagnostic> &diagnostics);
 
 } // namespace mlir::ts::driver
 

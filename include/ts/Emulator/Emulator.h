@@ -20,7 +20,7 @@ struct Schedule {
     Fair,        // round robin over warps and engines
     Random,      // seeded; the same seed gives the same run
     Adversarial, // the victim (an engine channel or a warp) moves only when nothing else can
-    Steered,     // along a list of places, fair where the list says nothing
+    Steered,     // along a list of places; who is at none of them goes first
   };
   Kind kind = Kind::Fair;
   uint64_t seed = 0;
@@ -32,6 +32,12 @@ struct Schedule {
     uint32_t ptxLine = 0;
   };
   std::vector<Place> places;
+  /// Steered: PTX lines, ascending, of try_waits that come back with false where they would wait.
+  std::vector<uint32_t> probes;
+  /// Steered: asynchronous operations move only when no warp can follow the list, else before it.
+  bool lateEngines = false;
+  /// Steered: PTX lines, ascending, whose asynchronous operations move when nothing else can.
+  std::vector<uint32_t> late;
 };
 
 struct Progress {
@@ -59,7 +65,9 @@ struct LaunchOptions {
   bool strictTcgen05Fences = false;
   std::string traceFile; // Perfetto JSON, one track per warp and engine channel
   std::function<void(const Progress &)> progress; // called about twice a second
-  std::function<void(std::string_view)> print;    // device printf; stdout if empty
+  /// Asked many times a second by any thread; true gives the launch up.
+  std::function<bool()> cancelled;
+  std::function<void(std::string_view)> print; // device printf; stdout if empty
 };
 
 /// A kernel parameter: bytes as the kernel reads them.

@@ -77,6 +77,7 @@ struct Driver {
   Result (*contextSetCurrent)(Context context);
   Result (*moduleLoadDataEx)(Module *module, const void *image, unsigned optionCount, int *options,
                              void **values);
+  Result (*moduleUnload)(Module module);
   Result (*moduleGetFunction)(Function *function, Module module, const char *name);
   Result (*functionGetAttribute)(int *value, int attribute, Function function);
   Result (*functionSetAttribute)(Function function, int attribute, int value);

@@ -53,6 +53,27 @@ Result<CudaRunReport> runOnCuda(CudaDevice &device, const std::string &image,
                                 const std::vector<std::string> &outputs,
                                 const CudaRunOptions &options);
 
+/// A kernel file on the device, loaded once for many launches.
+class CudaImage {
+public:
+  static Result<std::unique_ptr<CudaImage>> load(CudaDevice &device, const std::string &image);
+  ~CudaImage();
+  CudaImage(const CudaImage &) = delete;
+  CudaImage &operator=(const CudaImage &) = delete;
+
+private:
+  friend Result<bool> runInPlace(CudaImage &, const LaunchPlan &,
+                                 const std::map<std::string, uint64_t> &, double);
+  CudaImage(CudaDevice &device, cuda::Module module) : device(device), module(module) {}
+  CudaDevice &device;
+  cuda::Module module;
+};
+
+/// Launches the plan on device memory of the caller's: `addresses` has the first element of each
+/// array. Waits for the end; false when that did not come in time.
+Result<bool> runInPlace(CudaImage &image, const LaunchPlan &plan,
+                        const std::map<std::string, uint64_t> &addresses, double timeoutSeconds);
+
 } // namespace ts
 
 #endif // TS_RUNTIME_CUDALAUNCH_H

@@ -254,6 +254,8 @@ private:
     if (options.timeoutSeconds > 0 && passed.count() > options.timeoutSeconds)
       giveUp(format("it did not end within %g s (%llu warp instructions)", options.timeoutSeconds,
                     (unsigned long long)now));
+    if (options.cancelled && options.cancelled())
+      giveUp("it was interrupted");
     if (!options.progress)
       return;
     std::lock_guard lock(mutex);

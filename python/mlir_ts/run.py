@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Launching compiled kernels: NumPy arrays in the emulator or copied to a device, CUDA tensors in place.
+
+`launch(kernel, *arrays, **options)` is what calling a kernel does. Options: `scalars` by name,
+`device` ('emulator', 'cuda' or None: what the arrays are), `schedule` ('fair', 'random:SEED',
+'adversarial:K'), `grid` (only checked against the manifest's), `timeout` in seconds, `threads`,
+`check_races`, `trace` (a Perfetto file), `sms`. Shapes, dtypes, strides and alignment that do not fit
+raise `LaunchError` with what was expected. Not for checking results: that is NumPy's job.
+"""
+import json
+
+import numpy as np
+
+from mlir_ts import _core
+from mlir_ts.errors import Error, KernelFault, LaunchError
+
+__all__ = ["launch", "RunResult"]
+
+#: What NumPy dtypes an element type of a manifest takes. bf16 and fp8 also come as ml_dtypes or as bits.
+DTYPES = {
+    "f64": ("float64",), "f32": ("float32",), "f16": ("float16",),
+    "bf16": ("bfloat16", "uint16"), "f8e4m3": ("float8_e4m3fn", "uint8"), "f8e5m2": ("float8_e5m2", "uint8"),
+    "f8e8m0": ("float8_e8m0fnu", "uint8"), "f4e2m1": ("float4_e2m1fn", "uint8"),
+    "i64": ("int64",), "i32": ("int32",), "i16": ("int16",), "i8": ("int8",), "i1": ("bool",),
+    "ui64": ("uint64",), "ui32": ("uint32",), "ui16": ("uint16",), "ui8": ("uint8",),
+}
+
+
+class RunResult:
+    """How a launch in the emulator went: `instructions`, `actors`, `seconds`, `printed`, `warnings`."""
+
+    def __init__(self, told):
+        self.instructions, self.actors, self.seconds = told["instructions"], told["actors"], told["seconds"]
+        self.printed, self.warnings = told["printed"], json.loads(told["warnings"])
+        self.warning_text = told["warning_text"]
+
+    def __repr__(self):
+        return f"<RunResult: {self.instructions} instructions in {self.seconds:.2f} s, {len(self.warnings)} warnings>"
+
+
+class _Array:
+    """An array as a launch needs it: address, shape, strides in elements, where it lives."""
+
+    def __init__(self, arg, value):
+        name, element = arg["name"], arg["element"]
+        self.keep = value
+        if isinstance(value, np.ndarray):
+            interface = dict(value.__array_interface__, itemsize=value.itemsize)
+            self.device = "host"
+        elif hasattr(value, "__cuda_array_interface__"):
+            interface = dict(value.__cuda_array_interface__)
+            interface["itemsize"] = int(interface["typestr"][2:])
+            self.device = "cuda"
+        elif hasattr(value, "__dlpack__"):
+            self.device, interface = _dlpack(value)
+        else:
+            raise LaunchError(f"'{name}': a {type(value).__name__} is no array; expected a NumPy array, or anything "
+                              "with __cuda_array_interface__ or __dlpack__")
+        dtype = interface.get("dtype") or (value.dtype.name if hasattr(value.dtype, "name") else str(value.dtype))
+        dtype = dtype.removeprefix("torch.").replace("float8_e4m3fnuz", "?")
+        if dtype.startswith("void16"):
+            dtype = "uint16"
+        if dtype not in DTYPES[element]:
+            raise LaunchError(f"'{name}': the dtype is {dtype}; the kernel takes {element}, that is NumPy's "
+                              f"{' or '.join(DTYPES[element])}")
+        shape, size = list(interface["shape"]), interface["itemsize"]
+        strides = interface["strides"]
+        if strides is None:
+            strides, step = [], size
+            for dim in reversed(shape):
+                strides.insert(0, step)
+                step *= dim
+        if element == "f4e2m1":
+            shape, strides = _unpacked(name, shape, strides)
+            size = 1
+        if any(stride % size for stride in strides):
+            raise LaunchError(f"'{name}': strides of {strides} bytes are no multiples of the {size} bytes of an element")
+        self.shape, self.strides = shape, [stride // size for stride in strides]
+        self.address = interface["data"][0]
+        # A host array is copied; only where a view begins in its array counts.
+        self.offset = self.address % 1024 if self.device == "cuda" else _offset(value)
+        if interface["data"][1] and arg["access"] != "read":
+            raise LaunchError(f"'{name}' is read-only, and the kernel writes it")
+        if len(shape) != arg["rank"]:
+            raise LaunchError(f"'{name}': {len(shape)} dimensions; the kernel takes {arg['rank']}")
+        if any(stride < 0 for stride in self.strides):
+            raise LaunchError(f"'{name}': negative strides; pass a copy (numpy.ascontiguousarray)")
+
+    @property
+    def layout(self):
+        return self.shape, self.strides, self.offset
+
+
+def _offset(array):
+    """How many bytes behind a multiple of 1024 the copy of a host array has to begin."""
+    base = array
+    while isinstance(getattr(base, "base", None), np.ndarray):
+        base = base.base
+    if base is array or not isinstance(base, np.ndarray):
+        return 0
+    return (array.__array_interface__["data"][0] - base.__array_interface__["data"][0]) % 1024
+
+
+def _unpacked(name, shape, strides):
+    """Two 4-bit elements to a byte: the shape and strides in elements."""
+    if not shape or strides[-1] != 1:
+        raise LaunchError(f"'{name}': packed 4-bit elements have to be contiguous in the last dimension")
+    return shape[:-1] + [2 * shape[-1]], [2 * stride for stride in strides[:-1]] + [1]
+
+
+def _dlpack(value):
+    """Device and interface of a tensor of another library."""
+    kind, _ = value.__dlpack_device__()
+    if kind == 1:
+        array = np.from_dlpack(value)
+        return "host", dict(array.__array_interface__, itemsize=array.itemsize)
+    if kind != 2:
+        raise LaunchError(f"a tensor on DLPack device type {kind}; expected the host (1) or CUDA (2)")
+    size = value.element_size()
+    return "cuda", {"shape": tuple(value.shape), "strides": tuple(s * size for s in value.stride()), "itemsize": size,
+                    "data": (value.data_ptr(), False)}
+
+
+def _scalar(value):
+    return str(int(value)) if isinstance(value, (bool, np.bool_, int, np.integer)) else repr(float(value))
+
+
+def _schedule(text):
+    kind, _, number = text.partition(":")
+    if kind not in ("fair", "random", "adversarial") or (number and not number.isdigit()):
+        raise LaunchError(f"schedule '{text}': expected 'fair', 'random:SEED' or 'adversarial:K'")
+    return kind, int(number or 0)
+
+
+def launch(kernel, *arrays, scalars=None, device=None, schedule="fair", timeout=0, threads=0, check_races=True,
+           trace="", sms=None, **named):
+    """Runs a compiled kernel on arrays; see the module. Returns a `RunResult` from the emulator, else None."""
+    manifest = kernel.manifest
+    names = kernel.names
+    if not kernel._name and len(names) > 1:
+        raise LaunchError(f"the program has {len(names)} kernels; choose one: kernel['{names[0]}'](...)")
+    entry = next(k for k in manifest["kernels"] if k["name"] == (kernel._name or names[0]))
+    wanted = [arg for arg in entry["args"] if arg["kind"] != "scalar"]
+    free = [arg["name"] for arg in entry["args"] if arg["kind"] == "scalar" and "value" not in arg]
+    scalars = dict(scalars or {})
+    for name in [name for name in named if name in free]:
+        scalars[name] = named.pop(name)
+    given = dict(zip((arg["name"] for arg in wanted), arrays))
+    if len(arrays) > len(wanted):
+        raise LaunchError(f"{len(arrays)} arrays; '{entry['name']}' takes {len(wanted)}: "
+                          f"{', '.join(arg['name'] for arg in wanted)}")
+    for name, value in named.items():
+        if name in given or name not in [arg["name"] for arg in wanted]:
+            raise LaunchError(f"'{name}' is no argument of '{entry['name']}', or is given twice; its arguments are "
+                              f"{', '.join(arg['name'] for arg in entry['args'])}")
+        given[name] = value
+    missing = [arg["name"] for arg in wanted if arg["name"] not in given] + [n for n in free if n not in scalars]
+    if missing:
+        raise LaunchError(f"'{entry['name']}' also wants {', '.join(missing)}")
+    held = {}
+    for arg in wanted:
+        value = given[arg["name"]]
+        held[arg["name"]] = _Array(arg, value)
+    places = {array.device for array in held.values()}
+    if len(places) > 1:
+        raise LaunchError("some arrays are on the host and some on a CUDA device: " +
+                          ", ".join(f"{name} on the {a.device}" for name, a in held.items()))
+    if device is None:
+        device = "cuda" if places == {"cuda"} else "emulator"
+    if device == "emulator" and places == {"cuda"}:
+        raise LaunchError("the emulator takes arrays on the host; pass tensor.cpu().numpy()")
+    if sms is None:
+        sms = _core._cuda_device()["sms"] if device == "cuda" else 132
+    plan = _plan(kernel, entry, held, scalars, sms)
+    addresses = {name: array.address for name, array in held.items()}
+    if device == "cuda":
+        image = kernel.ptx.encode() if kernel._cubin is None else kernel._cubin
+        if places == {"cuda"}:
+            if kernel._image is None:
+                kernel._image = _core.CudaImage(image)
+            if not kernel._image._run(plan, addresses, timeout):
+                raise Error(f"'{entry['name']}' did not end in time; the device is unusable until this process ends")
+        else:
+            _core._run_on_cuda(plan, image, addresses, timeout)
+        return None
+    if device != "emulator":
+        raise LaunchError(f"device '{device}': expected 'emulator' or 'cuda'")
+    kind, number = _schedule(schedule)
+    told = _core._emulate(plan, kernel.ptx, addresses, kind, number, threads, timeout, check_races, trace, sms)
+    if told["faults"] != "[]":
+        raise KernelFault(told["fault_text"].strip(), json.loads(told["faults"]))
+    if told["stopped"]:
+        raise Error(f"'{entry['name']}': {told['stopped']}")
+    return RunResult(told)
+
+
+def _plan(kernel, entry, held, scalars, sms):
+    try:
+        return _core._plan(kernel._compiled.manifest, entry["name"], {n: a.layout for n, a in held.items()},
+                           {n: _scalar(v) for n, v in scalars.items()}, sms)
+    except Error as error:
+        raise LaunchError(str(error)) from None
