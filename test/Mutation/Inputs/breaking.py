@@ -105,10 +105,10 @@ def drop_copy(base):
         for node in work.regions[0]:
             if node.op == "ts.tma_load":
                 box = re.search(r"tensor_map<[\dx?]*x(\w+), box = ([\dx]+)", node.head)
-                size = {"bf16": 2, "f16": 2, "f32": 4}[box.group(1)]
+                bits = int(re.search(r"\d+", box.group(1)).group())
                 for extent in box.group(2).split("x"):
-                    size *= int(extent)
-                sizes.append(size)
+                    bits *= int(extent)
+                sizes.append(bits // 8)
         if len(sizes) > 1 and "cluster(" not in copy.kernel().head:
             declaration.head = re.sub(r"(stages = \d+)", rf"\1, num_bytes = {sum(sizes)}", declaration.head)
             place.remove()
