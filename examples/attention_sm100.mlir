@@ -1,7 +1,7 @@
-// Attention forward on Blackwell: O = softmax(Q K^T / sqrt(128)) V for bf16 heads of dimension 128,
-// Q and O (heads x queries x 128), K and V (heads x keys x 128), batches stacked as heads. Causal with
-// `causal` = 1 (query i sees keys up to i + keys - queries), full with 0. Lengths are free: the tail is
-// masked, and a query that sees no key gets zeros.
+// O = softmax(scale * Q K^T) V on Blackwell, bf16 in and out, f32 inside: attention forward, full or causal.
+// Q and O are heads x queries x 128, K and V are (heads / g) x keys x 128: `heads` counts the heads of all
+// batches, and g neighbouring heads of Q share one of K and V. With `causal` = 1 query i sees keys 0 to i.
+// `scale` has to be positive. Any numbers of queries and keys: tails are masked; without keys O is zero.
 //
 // The two-softmax shape of the documentation: keys come in tiles of 64; one softmax task takes the even
 // ones and one the odd ones, as lanes of the same score and probability pipelines, each with its own
@@ -9,11 +9,11 @@
 // between two products when its maximum moved, and in the end joins both. Tiles come in pairs, so
 // that the lanes keep in step over work tiles. Persistent: loads run ahead into the next tile.
 //   ts-compile examples/attention_sm100.mlir --arch=sm_100a -o a.ptx
-//   ts-run a.ptx --array Q=2x200x128 --array K=2x300x128 --array V=2x300x128 --array O=2x200x128
-//     --scalar causal=1
-!map_q = !ts.tensor_map<?x?x?xbf16, box = 1x128x64, swizzle = 128>
-!map = !ts.tensor_map<?x?x?xbf16, box = 1x64x64, swizzle = 128>
-!map_o = !ts.tensor_map<?x?x?xbf16, box = 1x32x64, swizzle = 128>
+//   ts-run a.ptx --scalar scale=0.0883883 --scalar causal=1
+//     --array Q=2x200x128 --array K=2x300x128 --array V=2x300x128 --array O=2x200x128
+!map_q = !ts.tensor_map<?x?x128xbf16, box = 1x128x64, swizzle = 128>
+!map = !ts.tensor_map<?x?x128xbf16, box = 1x64x64, swizzle = 128>
+!map_o = !ts.tensor_map<?x?x128xbf16, box = 1x32x64, swizzle = 128>
 !q = memref<2x128x64xbf16, #ts.smem<128>>
 !kv = memref<2x64x64xbf16, #ts.smem<128>>
 !box_q = memref<128x64xbf16, strided<[64, 1]>, #ts.smem<128>>
@@ -28,13 +28,15 @@
 !piece = memref<32x64xbf16, strided<[64, 1], offset: ?>, #ts.smem<128>>
 
 gpu.module @attention attributes {ts.chip = "sm_100a"} {
-  ts.kernel @attention(%Q: !map_q, %K: !map, %V: !map, %O: !map_o, %causal: index,
+  ts.kernel @attention(%Q: !map_q, %K: !map, %V: !map, %O: !map_o,
+                       %scale: f32, %causal: index,
                        %heads: index = dim(%Q, 0),
+                       %group: index = max(1, div(dim(%Q, 0), max(1, dim(%K, 0)))),
                        %tiles: index = ceildiv(dim(%Q, 1), 128),
                        %keys: index = dim(%K, 1),
                        %tile_step: index = 128 * causal,
-                       %tile_base: index = keys + causal * (128 - dim(%Q, 1)),
-                       %row_base: index = keys + causal * (1 - dim(%Q, 1))) warps(14) {
+                       %tile_base: index = keys + causal * (128 - keys),
+                       %row_base: index = keys + causal * (1 - keys)) warps(14) {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
     %c2 = arith.constant 2 : index
@@ -48,8 +50,9 @@ gpu.module @attention attributes {ts.chip = "sm_100a"} {
     %zero = arith.constant 0.0 : f32
     %one = arith.constant 1.0 : f32
     %lowest = arith.constant 0xFF800000 : f32
-    // log2(e) / sqrt(128), so that exponentials are powers of two
-    %scale = arith.constant 0.12751743 : f32
+    // Exponentials are powers of two.
+    %log2e = arith.constant 1.44269504 : f32
+    %scale2 = arith.mulf %scale, %log2e : f32
 
     %src = ts.resource "gmem_qkv" gmem
     %q = ts.resource "smem_q" smem(q: !q) pipeline(tma_umma, stages = 2)
@@ -79,14 +82,14 @@ gpu.module @attention attributes {ts.chip = "sm_100a"} {
       ts.tile_loop %queue (%h, %m) {
         %first = arith.muli %m, %tile_step : index
         %end = arith.addi %first, %tile_base : index
-        %some = arith.minsi %end, %keys : index
-        %seen = arith.maxsi %some, %c0 : index
+        %seen = arith.minsi %end, %keys : index
         %up = arith.addi %seen, %c127 : index
         %pairs = arith.divui %up, %c128 : index
         %n = arith.muli %pairs, %c2 : index
-        %row = ts.consume %src "coords" -> index {
+        %row, %h_kv = ts.consume %src "coords" -> index, index {
           %r = arith.muli %m, %c128 : index
-          ts.yield %r : index
+          %shared = arith.divui %h, %group : index
+          ts.yield %r, %shared : index, index
         }
         ts.acquire %q
         ts.produce %q "load_q" (%view) {
@@ -102,16 +105,16 @@ gpu.module @attention attributes {ts.chip = "sm_100a"} {
           ts.produce %k "load_k" (%view) {
             %low = memref.subview %view[0, 0, 0] [1, 64, 64] [1, 1, 1] : !kv to !box
             %high = memref.subview %view[1, 0, 0] [1, 64, 64] [1, 1, 1] : !kv to !box1
-            ts.tma_load %K[%h, %key, %c0] to %low : !map, !box
-            ts.tma_load %K[%h, %key, %c64] to %high : !map, !box1
+            ts.tma_load %K[%h_kv, %key, %c0] to %low : !map, !box
+            ts.tma_load %K[%h_kv, %key, %c64] to %high : !map, !box1
           }
           ts.commit %k
           ts.acquire %v
           ts.produce %v "load_v" (%view) {
             %low = memref.subview %view[0, 0, 0] [1, 64, 64] [1, 1, 1] : !kv to !box
             %high = memref.subview %view[1, 0, 0] [1, 64, 64] [1, 1, 1] : !kv to !box1
-            ts.tma_load %V[%h, %key, %c0] to %low : !map, !box
-            ts.tma_load %V[%h, %key, %c64] to %high : !map, !box1
+            ts.tma_load %V[%h_kv, %key, %c0] to %low : !map, !box
+            ts.tma_load %V[%h_kv, %key, %c64] to %high : !map, !box1
           }
           ts.commit %v
         }
@@ -125,8 +128,7 @@ gpu.module @attention attributes {ts.chip = "sm_100a"} {
       ts.tile_loop %queue (%h, %m) {
         %first = arith.muli %m, %tile_step : index
         %end = arith.addi %first, %tile_base : index
-        %some = arith.minsi %end, %keys : index
-        %seen = arith.maxsi %some, %c0 : index
+        %seen = arith.minsi %end, %keys : index
         %up = arith.addi %seen, %c127 : index
         %pairs = arith.divui %up, %c128 : index
         ts.wait %q
@@ -208,8 +210,7 @@ gpu.module @attention attributes {ts.chip = "sm_100a"} {
       ts.tile_loop %queue (%h, %m) {
         %first = arith.muli %m, %tile_step : index
         %end = arith.addi %first, %tile_base : index
-        %some = arith.minsi %end, %keys : index
-        %seen = arith.maxsi %some, %c0 : index
+        %seen = arith.minsi %end, %keys : index
         %up = arith.addi %seen, %c127 : index
         %pairs = arith.divui %up, %c128 : index
         %n = arith.muli %pairs, %c2 : index
@@ -245,17 +246,17 @@ gpu.module @attention attributes {ts.chip = "sm_100a"} {
           %blind = arith.cmpf oeq, %new, %lowest : f32
           %from = arith.select %blind, %zero, %new : f32
           %down = arith.subf %max, %from : f32
-          %down2 = arith.mulf %down, %scale : f32
+          %down2 = arith.mulf %down, %scale2 : f32
           %factor = math.exp2 %down2 : f32
           ts.acquire %stats
           ts.produce %stats "factor" (%view) {
             memref.store %factor, %view[%t, %c0] : !stats
           }
           ts.commit %stats
-          %from2 = arith.mulf %from, %scale : f32
+          %from2 = arith.mulf %from, %scale2 : f32
           %neg = arith.negf %from2 : f32
           %shift = vector.broadcast %neg : f32 to vector<64xf32>
-          %scales = vector.broadcast %scale : f32 to vector<64xf32>
+          %scales = vector.broadcast %scale2 : f32 to vector<64xf32>
           %exponent = vector.fma %x, %scales, %shift : vector<64xf32>
           %e = math.exp2 %exponent : vector<64xf32>
           %narrow = arith.truncf %e : vector<64xf32> to vector<64xbf16>
@@ -286,8 +287,7 @@ gpu.module @attention attributes {ts.chip = "sm_100a"} {
       ts.tile_loop %queue (%h, %m) {
         %first = arith.muli %m, %tile_step : index
         %end = arith.addi %first, %tile_base : index
-        %some = arith.minsi %end, %keys : index
-        %seen = arith.maxsi %some, %c0 : index
+        %seen = arith.minsi %end, %keys : index
         %up = arith.addi %seen, %c127 : index
         %pairs = arith.divui %up, %c128 : index
         %any = arith.cmpi sgt, %pairs, %c0 : index
@@ -343,8 +343,8 @@ gpu.module @attention attributes {ts.chip = "sm_100a"} {
           %from = arith.select %blind, %zero, %max : f32
           %d0 = arith.subf %max0, %from : f32
           %d1 = arith.subf %max1, %from : f32
-          %e0 = arith.mulf %d0, %scale : f32
-          %e1 = arith.mulf %d1, %scale : f32
+          %e0 = arith.mulf %d0, %scale2 : f32
+          %e1 = arith.mulf %d1, %scale2 : f32
           %f0 = math.exp2 %e0 : f32
           %f1 = math.exp2 %e1 : f32
           %s0 = arith.mulf %sum0, %f0 : f32
