@@ -209,7 +209,8 @@ gpu.module @m attributes {ts.chip = "sm_90a"} {
 
 // -----
 
-// ERR: error: [TS303] overrun when k {{>?=}} 1: a copy of 'a (CTA 1)' for use 0 of the full barrier of 'r', stage 0 of CTA 0 meets use 1
+// Both CTAs copy to the same place in both.
+// ERR: error: [TS302] race when k {{>?=}} 1: 'a (CTA 1)' and 'a (CTA 0)' touch the same memory and nothing orders them
 !map = !ts.tensor_map<?x?xf32, box = 32x32, swizzle = 128>
 !buf = memref<32x32xf32, #ts.smem<128>>
 gpu.module @m attributes {ts.chip = "sm_90a"} {

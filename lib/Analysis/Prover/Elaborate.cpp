@@ -22,6 +22,9 @@ proto::TaskRole roleOf(const sched::Task &task, sched::StepId id) {
   role.warps = task.warps;
   role.firstWarp = task.firstWarp;
   role.pinnedCta = task.onlyCta.value_or(-1);
+  if (const sched::Event &event = task.steps[size_t(id)].event;
+      event.kind == EventKind::Acquire && event.issued.alternatives.size() == 1)
+    role.issued = event.issued.alternatives.front();
   for (int at = id; at >= 0; at = task.steps[size_t(at)].parent) {
     const sched::Step &step = task.steps[size_t(at)];
     if (step.kind != StepKind::Loop || step.loop.kind != sched::LoopKind::Domain)
@@ -152,7 +155,7 @@ void Elaborator::finishRing(Ring &ring) {
   }
   bool counts = proto::countsBytes(ring.spec.type);
   // Without a number any will do, as long as both sides use the same.
-  ring.bytes = counts ? std::clamp<int64_t>(bytes.value_or(1 << 10), 1, mostBytes) : 0;
+  ring.bytes = counts ? std::clamp<int64_t>(bytes.value_or(1 << 10), 0, mostBytes) : 0;
   ring.armers = std::max<int64_t>(
       1, ring.isGroup
              ? 1
@@ -295,6 +298,20 @@ int64_t LoopInfo::trips(int64_t value) const {
   return tile      ? value
          : widened ? std::max<int64_t>(0, value + offset)
                    : loop.trips(value).value_or(0);
+}
+
+int64_t LoopInfo::end(int64_t value) const {
+  return loop.upper.isConstant() ? loop.upper.offset : loop.upper.scale * value + loop.upper.offset;
+}
+
+int64_t LoopInfo::tripsFrom(int64_t start, int64_t value) const {
+  int64_t span = end(value) - start;
+  return span <= 0 ? 0 : (span - 1) / loop.step.offset + 1;
+}
+
+int64_t LoopInfo::nextStart(int64_t start, int64_t value) const {
+  int64_t step = loop.step.offset;
+  return ((start - end(value)) % step + step) % step;
 }
 
 //--- Agents -------------------------------------------------------------------------------------

@@ -139,7 +139,6 @@ private:
   using Steps = std::vector<sched::StepId>;
 
   void collectSides(const Steps &steps);
-  bool exclusive(sched::StepId one, sched::StepId other) const;
   void markLastOfBracket();
   void makeSide(int ring, proto::Side which, Side &side);
   /// Of declared work by an engine: the closing op of its ring where the task has one.

@@ -190,7 +190,13 @@ void Elaborator::addConflicts() {
     // Parts are parts of one stage of one allocation; what else shares its bytes is no part of it.
     if (s.source != t.source || relative || a.allocation != b.allocation || !sameStage)
       return false;
-    if (a.agent != b.agent && a.step == b.step && s.name == t.name)
+    // Nor does it say anything that a CTA writes a part of its own memory: its peers read any.
+    bool ofTwoCtas = program.agents[size_t(a.agent)].cta != program.agents[size_t(b.agent)].cta;
+    if (ofTwoCtas && a.kind != b.kind)
+      return false;
+    // Warps are taken to have parts of their own; two CTAs' copies to known places are not.
+    if (a.agent != b.agent && a.step == b.step && s.name == t.name &&
+        !(ofTwoCtas && x.exact && y.exact))
       return true;
     // Parts that one task addresses at run time are taken as disjoint.
     if ((!x.exact || !y.exact) && !(x.declared && y.declared) &&

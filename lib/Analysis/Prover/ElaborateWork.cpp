@@ -181,7 +181,8 @@ void TaskElaborator::access(sched::StepId id, const sched::Event &event, bool de
           spec.slot = old->second;
       }
     }
-    proto::CtaMask where = proto::CtaMask(1) << agent().cta;
+    proto::CtaMask where = proto::CtaMask(1) << agent().cta, reached = 0;
+    bool certain = true; // that it lands in all of `where`
     if (channel == Tma && ring && c.program.ctas > 1) {
       proto::CtaGrid grid(ring->spec, c.kernel.cluster);
       if (proto::producerKind(ring->spec.type) == proto::SideKind::Clc)
@@ -190,9 +191,20 @@ void TaskElaborator::access(sched::StepId id, const sched::Event &event, bool de
         where |= grid.peers(agent().cta, ring->spec.multicast);
       else
         for (int up = id; up >= 0; up = at(up).parent)
-          for (const proto::IssuedBytes &bytes : at(up).event.issued.alternatives)
-            where |= (bytes.alongN ? grid.peers(agent().cta, {true, false}) : 0) |
-                     (bytes.alongM ? grid.peers(agent().cta, {false, true}) : 0);
+          for (const proto::IssuedBytes &bytes : at(up).event.issued.alternatives) {
+            // Which of several copies this is, nothing says.
+            auto reaches = [&](int64_t size, proto::CtaMask mask) {
+              if (size <= 0)
+                return;
+              certain &= !reached || reached == mask;
+              reached = mask;
+              where |= mask;
+            };
+            reaches(bytes.own, proto::CtaMask(1) << agent().cta);
+            reaches(bytes.alongN, grid.peers(agent().cta, {true, false}));
+            reaches(bytes.alongM, grid.peers(agent().cta, {false, true}));
+          }
+      certain &= (where & (where - 1)) == 0 || reached == where;
     } else if (channel == Umma && c.program.ctas > 1) {
       where = pairs.pairOf(agent().cta);
     } else if (access.remote) {
@@ -211,12 +223,13 @@ void TaskElaborator::access(sched::StepId id, const sched::Event &event, bool de
       AccessSpec one = spec;
       bool tmem = allocation.space == sched::MemorySpace::Tmem;
       int64_t size = access.size >= 0 ? access.size : tmem ? allocation.columns : allocation.bytes;
-      FamilyKey key{
-          cta, access.allocation, agentIndex, int(channel), channel == Tma ? ring->resource : -1,
-          agent().task, int(id), access.offset, size, access.write,
-          // Of several peers, nothing says which one is meant.
-          access.exact && (cta == agent().cta || (access.remote && c.program.ctas == 2)) &&
-              !(channel == Tma && (where & (where - 1)))};
+      FamilyKey key{cta, access.allocation, agentIndex, int(channel),
+                    channel == Tma ? ring->resource : -1, agent().task, int(id), access.offset,
+                    size, access.write,
+                    // Of several peers, nothing says which one is meant.
+                    access.exact && (channel == Tma ? certain
+                                                    : cta == agent().cta ||
+                                                          (access.remote && c.program.ctas == 2))};
       if (cta == agent().cta && stages == 1 && choosePart(access, one, key))
         key.parts = one.stages;
       // Equal accesses of one agent are one family, wherever they stand.

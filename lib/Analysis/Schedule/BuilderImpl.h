@@ -40,6 +40,8 @@ public:
   LogicalResult run();
 
 private:
+  /// Tells acquires what the copies of their phase bring.
+  void addPhaseBytes();
   using StepId = ::ts::schedule::StepId;
   /// Where a step is added: its list, its parent, and what surrounds it.
   struct Place {

@@ -27,8 +27,23 @@ LogicalResult TaskBuilder::run() {
         auto it = works.find(pendingViews[size_t(-2 - access.via)]);
         access.via = it == works.end() ? -1 : it->second;
       }
+  addPhaseBytes();
   TaskThreads(context, task, replica, out, works, conditions).run();
   return success();
+}
+
+void TaskBuilder::addPhaseBytes() {
+  llvm::DenseMap<Value, std::optional<::ts::protocol::IssuedBytes>> known;
+  for (Step &step : out.steps) {
+    if (step.kind != StepKindT::Event || step.event.kind != EventKind::Acquire)
+      continue;
+    Value resource = context.model.opAt(step.loc)->getOperand(0);
+    auto [it, fresh] = known.try_emplace(resource);
+    if (fresh && hasPipeline(resource))
+      it->second = issuedPerPhase(resource, task, replica);
+    if (it->second)
+      step.event.issued.alternatives = {*it->second};
+  }
 }
 
 StepId TaskBuilder::add(StepKindT kind, Operation *op, const Place &place,
@@ -144,6 +159,10 @@ void TaskBuilder::loop(Operation *op, const Place &place, std::vector<StepId> &l
     info.upper = values.bound(domain.getUpper());
     if (domain.getStep())
       info.step = values.bound(domain.getStep());
+    if (auto start = values.carriedStart(domain)) {
+      info.lower = Bound::constant(*start);
+      info.carriesOn = true;
+    }
   } else if (auto inner = dyn_cast<scf::ForOp>(op)) {
     info.kind = LoopKind::Inner;
     info.lower = values.bound(inner.getLowerBound());

@@ -291,7 +291,8 @@ private:
       return std::string(loop.kind == LoopKind::Inner ? "inner_loop " : "loop ") +
              toString(loop.lower) + " to " + toString(loop.upper) + " step " + toString(loop.step) +
              (loop.constantTrips ? " trips " + number(*loop.constantTrips)
-                                 : " min_trips " + number(loop.minTrips));
+                                 : " min_trips " + number(loop.minTrips)) +
+             (loop.carriesOn ? " carries on" : "");
     }
     case StepKind::Guard:
       return "guard " + std::string(name(step.guard.kind)) +
@@ -342,6 +343,8 @@ private:
     if (!event.issued.known)
       text += " issues ? bytes";
     for (const protocol::IssuedBytes &bytes : event.issued.alternatives) {
+      if (event.kind == EventKind::Acquire)
+        break; // the same as its works'
       int64_t total = saturatingAdd(bytes.own, saturatingAdd(bytes.alongN, bytes.alongM));
       if (total || event.issued.alternatives.size() > 1)
         text += " issues " + number(total) + " bytes" +

@@ -172,11 +172,36 @@ static void addDomain(Operation *op, TaskOp task, int64_t replica, TaskRole &rol
        parent = parent->getParentOp())
     if (auto loop = dyn_cast<ForOp>(parent)) {
       ValueEvaluator evaluator({std::nullopt, std::nullopt, replica});
-      role.domainStart = evaluator.evaluate(loop.getLower());
+      role.domainStart = evaluator.carriedStart(loop);
+      if (!role.domainStart)
+        role.domainStart = evaluator.evaluate(loop.getLower());
       role.domainStep =
           loop.getStep() ? evaluator.evaluate(loop.getStep()) : std::optional<int64_t>(1);
       return;
     }
+}
+
+std::optional<::ts::protocol::IssuedBytes> mlir::ts::issuedPerPhase(Value resource, TaskOp task,
+                                                                    int64_t replica) {
+  Value declares = resource;
+  if (auto group = resource.getDefiningOp<PipelineGroupOp>()) {
+    if (group.getMembers().empty())
+      return std::nullopt;
+    declares = group.getMembers().front();
+  }
+  PipelineAttr attr = pipelineAttrOf(declares);
+  if (!attr || !hasTmaProducer(protocolTypeOf(attr)))
+    return std::nullopt;
+  PipelineSpec spec = specOfAttr(attr);
+  int64_t stride = spec.stride(POp::Acquire);
+  PhaseBytes bytes =
+      bytesPerPhase(resource, task, replica, stride > 1 && stride == task.getWarpsPerReplica(),
+                    spec, clusterSpecOf(kernelOf(resource)));
+  // A member of a group may leave the copies to another one.
+  bool elsewhere = groupOf(resource) && !bytes.phases.empty() && bytes.phases[0].works.empty();
+  if (!bytes.known || bytes.phases.size() != 1 || elsewhere)
+    return std::nullopt;
+  return bytes.phases.front().bytes;
 }
 
 Participants mlir::ts::participantsOf(Value resource) {
@@ -184,15 +209,6 @@ Participants mlir::ts::participantsOf(Value resource) {
   KernelOp kernel = kernelOf(resource);
   if (!kernel)
     return result;
-  std::optional<PipelineSpec> spec;
-  bool countsCopies = false;
-  Value declares = resource;
-  if (auto group = resource.getDefiningOp<PipelineGroupOp>())
-    declares = group.getMembers().front();
-  if (PipelineAttr attr = pipelineAttrOf(declares)) {
-    spec = specOfAttr(attr);
-    countsCopies = hasTmaProducer(spec->type);
-  }
   bool clc = resource.getDefiningOp<WorkQueueOp>() && hasPipeline(resource);
 
   for (auto task : kernel.getBodyBlock().getOps<TaskOp>()) {
@@ -232,16 +248,8 @@ Participants mlir::ts::participantsOf(Value resource) {
           continue;
         TaskRole entry = role;
         addDomain(op, task, replica, entry);
-        if (kind == POp::Acquire && countsCopies) {
-          bool perWarp = spec->stride(POp::Acquire) > 1 && spec->stride(POp::Acquire) == role.warps;
-          PhaseBytes bytes =
-              bytesPerPhase(resource, task, replica, perWarp, *spec, clusterSpecOf(kernel));
-          // A member of a group may leave the copies to another one.
-          bool elsewhere =
-              groupOf(resource) && !bytes.phases.empty() && bytes.phases[0].works.empty();
-          if (bytes.known && bytes.phases.size() == 1 && !elsewhere)
-            entry.issued = bytes.phases.front().bytes;
-        }
+        if (kind == POp::Acquire)
+          entry.issued = issuedPerPhase(resource, task, replica);
         result.of(kind).push_back(entry);
       }
     }

@@ -40,6 +40,15 @@ Value TaskLowering::inCtas(Emitter &e, proto::CtaMask mask) {
   return e.cmp(arith::CmpIPredicate::ne, e.bitAnd(bit, e.i32(1)), e.i32(0));
 }
 
+/// Whether this CTA makes the wait of `action`; null: it does.
+Value TaskLowering::waitsHere(Emitter &e, const LoweredPipeline &pipeline,
+                              const proto::Action &action) {
+  if (!action.wait->leaderOnly)
+    return {};
+  return inCtas(e, proto::waitingCtas(pipeline.spec, kernel.cluster, action.op,
+                                      roleFor(pipeline, action.op)));
+}
+
 /// `byCta[rank]` of this CTA, as a chain of selects (a cluster has at most 16 CTAs).
 Value TaskLowering::ofThisCta(Emitter &e, ArrayRef<int64_t> byCta) {
   if (task.getOnlyCta() && *task.getOnlyCta() < byCta.size())

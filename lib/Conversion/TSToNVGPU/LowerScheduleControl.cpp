@@ -141,17 +141,31 @@ LogicalResult TaskLowering::lowerTile(TileLoopOp op, WorkQueueOp queue, ArrayRef
 
 //===-- Branches -----------------------------------------------------------------------------===//
 
+/// Whether the answer about the tile after this one was read before `op` runs.
+static bool isBehindNextTile(Operation *op) {
+  auto loop = op->getParentOfType<TileLoopOp>();
+  if (!loop)
+    return false;
+  Operation *ancestor = loop.getBodyBlock().findAncestorOpInBlock(*op);
+  return llvm::any_of(loop.getBodyBlock().getOps<NextTileOp>(), [&](NextTileOp next) {
+    return next.getQueue() == loop.getQueue() && next->isBeforeInBlock(ancestor);
+  });
+}
+
 Value TaskLowering::guardCondition(GuardOp op) {
   if (loops.empty())
     return {};
   const LoopInfo &loop = loops.back();
+  Emitter e = at(*op);
   if (!loop.upper && (op.getKind() == GuardKind::Last || op.getKind() == GuardKind::NotLast)) {
+    if (isBehindNextTile(op))
+      return op.getKind() == GuardKind::Last ? e.negate(state[nextValid]) : state[nextValid];
     emitUnsupported(op) << "which tile of a cluster launch control queue is the last one is known "
-                           "only when the next request fails; use a static queue, or do that "
-                           "work behind the loop";
+                           "only when the next one was asked for; write ts.next_tile before this "
+                           "guard, at the start of the tile if need be: the coordinates of the "
+                           "tile stay what they are";
     return {};
   }
-  Emitter e = at(*op);
   switch (op.getKind()) {
   case GuardKind::First:
     return e.eq(loop.iv, loop.lower);

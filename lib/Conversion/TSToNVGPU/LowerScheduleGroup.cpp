@@ -4,6 +4,8 @@
 // answers (sharesBarrier, memberAction).
 #include "LowerScheduleTask.h"
 
+#include "ts/Analysis/Schedule/Brackets.h"
+#include "ts/Analysis/Schedule/Builder.h"
 #include "ts/Analysis/Schedule/ProtocolQueries.h"
 #include "ts/Dialect/TS/Transforms/Allocation.h"
 
@@ -63,63 +65,20 @@ LogicalResult mlir::ts::collectGroup(KernelValues &values, PipelineGroupOp group
   return success();
 }
 
-/// Whether no pass executes both: they stand in the two regions of one branch, under opposite
-/// guards of one loop, or under one condition both ways.
-static bool exclusive(Operation *one, Operation *other) {
-  auto opposite = [](GuardKind a, GuardKind b) {
-    return (a == GuardKind::First && b == GuardKind::NotFirst) ||
-           (a == GuardKind::Last && b == GuardKind::NotLast);
-  };
-  for (Operation *a = one; a && !isa<TaskOp>(a); a = a->getParentOp())
-    for (Operation *b = other; b && !isa<TaskOp>(b); b = b->getParentOp()) {
-      if (a->getParentOp() && a->getParentOp() == b->getParentOp() &&
-          a->getParentRegion() != b->getParentRegion())
-        return true;
-      if (a == b || a->getBlock() != b->getBlock())
-        continue;
-      auto guardA = dyn_cast<GuardOp>(a), guardB = dyn_cast<GuardOp>(b);
-      if (guardA && guardB &&
-          (opposite(guardA.getKind(), guardB.getKind()) ||
-           opposite(guardB.getKind(), guardA.getKind())))
-        return true;
-      auto whenA = dyn_cast<WhenOp>(a), whenB = dyn_cast<WhenOp>(b);
-      if (whenA && whenB && whenA.getCondition() == whenB.getCondition() &&
-          whenA.getExpected() != whenB.getExpected())
-        return true;
-    }
-  return false;
-}
-
-/// A fork group arms at the last acquire of a bracket; of acquires that exclude each other, at
-/// each.
-void TaskLowering::markLastAcquires() {
-  llvm::DenseMap<Value, SmallVector<Operation *>> pending;
-  task.getBody().walk<WalkOrder::PreOrder>([&](Operation *op) {
-    Value resource;
-    auto step = protocolStep(*op);
-    if (step)
-      resource = step->first;
-    else if (auto produce = dyn_cast<ProduceOp>(op); produce && !produce.getAux())
-      resource = produce.getResource();
-    auto found = resource ? kernel.pipelines.find(resource) : kernel.pipelines.end();
-    if (found == kernel.pipelines.end())
-      return;
-    Value group = found->second.members ? resource : found->second.group;
-    if (!group)
-      return;
-    if (step && step->second == proto::Op::Acquire) {
-      SmallVector<Operation *> &open = pending[group];
-      llvm::erase_if(open, [&](Operation *earlier) {
-        if (exclusive(earlier, op))
-          return false;
-        notLastAcquire.insert(earlier);
-        return true;
-      });
-      open.push_back(op);
-    } else if (!step || step->second == proto::Op::Commit) {
-      pending.erase(group);
-    }
+LogicalResult mlir::ts::markLastAcquires(KernelValues &values) {
+  bool fork = llvm::any_of(values.pipelines, [](auto &entry) {
+    return entry.second.members && entry.second.members->mode == proto::GroupMode::Fork;
   });
+  if (!fork)
+    return success();
+  FailureOr<ScheduleModel> model = buildSchedule(values.kernel);
+  if (failed(model))
+    return failure();
+  for (const ::ts::schedule::Task &task : model->kernel.tasks)
+    for (auto [id, last] : llvm::enumerate(::ts::schedule::lastAcquires(model->kernel, task)))
+      if (!last)
+        values.notLastAcquire.insert(model->opAt(task.steps[id].loc));
+  return success();
 }
 
 proto::Action TaskLowering::actionOf(const LoweredPipeline &pipeline, proto::Op op, Operation *at) {
@@ -127,5 +86,5 @@ proto::Action TaskLowering::actionOf(const LoweredPipeline &pipeline, proto::Op 
     return proto::actionFor(pipeline.spec, kernel.cluster, op);
   const LoweredPipeline &whole = kernel.pipelines.find(pipeline.group)->second;
   return proto::memberAction(*whole.members, kernel.cluster, pipeline.member, op,
-                             !at || !notLastAcquire.contains(at));
+                             !at || !kernel.notLastAcquire.contains(at));
 }

@@ -203,6 +203,8 @@ LogicalResult KernelLowering::collectPipelines() {
   });
   if (result.wasInterrupted())
     return failure();
+  if (failed(markLastAcquires(values)))
+    return failure();
   values.ctaGroup = values.cluster.ctasPerMma;
   kernel.getBody().walk([&](Operation *op) {
     if (auto umma = dyn_cast<UmmaOp>(op))

@@ -71,12 +71,15 @@ FailureOr<Value> TaskLowering::firstSlot(Value resource, proto::Op step) {
 }
 
 LogicalResult TaskLowering::collectSides() {
-  markLastAcquires();
   llvm::SetVector<Key> probes;
+  Operation *copies = nullptr;
   task.getBody().walk([&](Operation *op) {
     if (auto load = dyn_cast<TmemLoadOp>(op))
       asyncTmemLoads |= isa<AsyncType>(load.getType());
     bulkStores |= isa<TmaStoreOp, BulkStoreOp>(op);
+    if (!isa<TmemLoadOp, ProduceOp, ConsumeOp>(op) &&
+        llvm::any_of(op->getResultTypes(), [](Type t) { return isa<AsyncType>(t); }))
+      copies = op;
     if (auto next = dyn_cast<NextTileOp>(op); next && kernel.pipelines.contains(next.getQueue())) {
       SideState &side = sides[Key(next.getQueue(), proto::Side::Consumer)];
       side.opens = side.closes = true;
@@ -91,6 +94,11 @@ LogicalResult TaskLowering::collectSides() {
     else
       (isOpening(step->second) ? side.opens : side.closes) = true;
   });
+  if (copies)
+    return emitUnsupported(copies)
+           << "a tensor memory load that is still in flight passes '" << copies->getName()
+           << "', where its registers would be copied before they are written (PTX ISA 8.8, "
+              "tcgen05.ld); wait for it before, and pass the vector";
   Emitter e(b, task.getLoc());
   for (auto &[key, side] : sides) {
     const proto::PipelineSpec &spec = kernel.pipelines[key.first].spec;
@@ -168,7 +176,8 @@ Value TaskLowering::currentStage(Value resource, proto::Side side) {
   SideState &s = it->second;
   if (s.opened >= 0)
     return state[s.opened];
-  if (!s.opens && !s.closes)
+  // A side that is only probed stands where the probes look.
+  if (!s.opens && !s.closes && s.opening < 0)
     return {};
   return state[s.closing >= 0 ? s.closing : s.opening];
 }
@@ -227,6 +236,9 @@ void TaskLowering::fence(proto::Fence fence) {
     NVVM::Tcgen05WaitOp::create(b, e.loc, NVVM::Tcgen05WaitKind::LOAD);
     return;
   case proto::Fence::CpAsyncWaitAll:
+    // A schedule that waits for its groups itself may keep the younger ones in flight.
+    if (task.getBody().walk([](CpAsyncWaitOp) { return WalkResult::interrupt(); }).wasInterrupted())
+      return;
     NVVM::CpAsyncWaitGroupOp::create(b, e.loc, 0);
     return;
   case proto::Fence::TcgenWaitSt:
@@ -392,10 +404,7 @@ LogicalResult TaskLowering::lowerStep(Operation &op, Value resource, proto::Op s
 
   if (action.wait) {
     Value barrier = barrierAddress(pipeline, action.wait->barrier, stage);
-    Value here = action.wait->leaderOnly
-                     ? inCtas(e, proto::waitingCtas(pipeline.spec, kernel.cluster, step,
-                                                    roleFor(pipeline, step)))
-                     : Value();
+    Value here = waitsHere(e, pipeline, action);
     if (!action.wait->blocking) {
       // A CTA that does not wait must not probe either: the probe may suspend it for a while.
       state[side.hint] = e.choose(
@@ -457,11 +466,7 @@ void TaskLowering::drain() {
     Emitter e(b, task.getLoc());
     proto::Action acquire = actionOf(pipeline, proto::Op::Acquire);
     int64_t stages = pipeline.spec.stages, stride = pipeline.spec.stride(proto::Op::Acquire);
-    Value here =
-        acquire.wait->leaderOnly
-            ? inCtas(e, proto::waitingCtas(pipeline.spec, kernel.cluster, proto::Op::Acquire,
-                                           roleFor(pipeline, proto::Op::Acquire)))
-            : Value();
+    Value here = waitsHere(e, pipeline, acquire);
     Value elected = executes(acquire.wait->who);
     e.guarded(both(e, elected, here), [&] {
       Value stage = state[side.opening], parity = state[side.opening + 1];

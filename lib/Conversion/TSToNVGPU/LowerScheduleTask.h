@@ -18,6 +18,10 @@ std::optional<std::pair<Value, ::ts::protocol::Op>> protocolStep(Operation &op);
 /// Adds a group and its members to the kernel's pipelines.
 LogicalResult collectGroup(KernelValues &values, PipelineGroupOp group);
 
+/// Finds the acquires of fork groups that another one follows in their bracket: a fork is armed at
+/// the last.
+LogicalResult markLastAcquires(KernelValues &values);
+
 /// A queue that cluster launch control fills.
 bool isDynamicQueue(Value queue);
 
@@ -78,6 +82,8 @@ private:
   //--- LowerScheduleCluster.cpp
   ::ts::protocol::TaskRole roleFor(const LoweredPipeline &pipeline, ::ts::protocol::Op op);
   Value inCtas(Emitter &e, ::ts::protocol::CtaMask mask);
+  Value waitsHere(Emitter &e, const LoweredPipeline &pipeline,
+                  const ::ts::protocol::Action &action);
   Value ofThisCta(Emitter &e, ArrayRef<int64_t> byCta);
   static Value both(Emitter &e, Value x, Value y);
   SmallVector<::ts::protocol::CtaMask> targetsOf(const LoweredPipeline &pipeline,
@@ -88,7 +94,6 @@ private:
   FailureOr<Value> completionBarrier(Operation &op, const LoweredPipeline &pipeline, Value barrier);
 
   //--- LowerScheduleGroup.cpp
-  void markLastAcquires();
   /// What `op` does on this pipeline; `at` tells several acquires of one bracket apart.
   ::ts::protocol::Action actionOf(const LoweredPipeline &pipeline, ::ts::protocol::Op op,
                                   Operation *at = nullptr);
@@ -151,8 +156,7 @@ private:
   Value laneLeader; // i1: one lane per warp; null when the task runs in a single thread
   Value taskLeader; // i1: one thread of the replica; null likewise
   Value skipTile;   // i1, inside a tile loop with a skip predicate
-  llvm::DenseSet<Operation *> notLastAcquire; // of a bracket of a group
-  int nextTile = -1, nextValid = -1;          // state of the dynamic tile loop: i32, i1
+  int nextTile = -1, nextValid = -1; // state of the dynamic tile loop: i32, i1
   bool singleThread = false;
   bool diverged = false;    // an elected lane may still be on its way
   bool ummaPerWarp = false; // every warp owns a lane of a ring and issues its own matrix operations
@@ -161,7 +165,6 @@ private:
   Value workResource;
   ::ts::protocol::Side workSide = ::ts::protocol::Side::Producer;
   int64_t callIndex = 0;
-  llvm::DenseMap<Value, Value> pendingZeroFill; // TMEM loads in flight -> condition
 };
 
 } // namespace mlir::ts

@@ -3,6 +3,7 @@
 // of the thread that issues it; ts.info. What a primitive becomes is ts-lower-work's part.
 #include "LowerScheduleTask.h"
 
+#include "ts/Analysis/Protocol/Completion.h"
 #include "ts/Dialect/TS/Transforms/Allocation.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -219,8 +220,8 @@ LogicalResult TaskLowering::cloneElected(Operation &op) {
   // The leader of a pair issues the products of both CTAs.
   if (isa<UmmaOp, TmemCopyOp>(op) && kernel.ctaGroup == 2) {
     Emitter e = at(op);
-    Value leader = e.eq(e.bitAnd(kernel.ctaRank, e.i32(1)), e.i32(0));
-    mine = both(e, mine, leader);
+    proto::CtaGrid grid(proto::PipelineSpec(), kernel.cluster);
+    mine = both(e, mine, inCtas(e, proto::issuingCtas(grid)));
   }
   auto load = dyn_cast<TmaLoadOp>(op);
   auto bulk = dyn_cast<BulkLoadOp>(op);
@@ -258,18 +259,17 @@ LogicalResult TaskLowering::cloneOp(Operation &op) {
       task.walk([](TmemStoreOp) { return WalkResult::interrupt(); }).wasInterrupted())
     fence(proto::Fence::TcgenWaitSt);
   Operation *clone = b.clone(op, mapping);
-  if (isa<TmemLoadOp>(op)) {
-    if (Value written = workResource ? writtenCondition(b, kernel, workResource) : Value()) {
-      if (isa<AsyncType>(op.getResult(0).getType()))
-        pendingZeroFill[op.getResult(0)] = written;
-      else
-        mapping.map(op.getResult(0), zeroUnless(written, clone->getResult(0)));
-    }
-  } else if (auto wait = dyn_cast<TmemWaitOp>(op)) {
-    for (auto [value, from, to] :
-         llvm::zip(wait.getValues(), wait.getResults(), clone->getResults()))
-      if (auto it = pendingZeroFill.find(value); it != pendingZeroFill.end())
-        mapping.map(from, zeroUnless(it->second, to));
+  auto wait = dyn_cast<TmemWaitOp>(op);
+  bool ready = isa<TmemLoadOp>(op) && !isa<AsyncType>(op.getResult(0).getType());
+  for (auto [number, from] : llvm::enumerate(op.getResults())) {
+    if (!wait && !ready)
+      break;
+    FailureOr<Value> written =
+        writtenCondition(b, kernel, &op, wait ? wait.getValues()[number] : from);
+    if (failed(written))
+      return failure();
+    if (*written)
+      mapping.map(from, zeroUnless(*written, clone->getResult(number)));
   }
   return success();
 }

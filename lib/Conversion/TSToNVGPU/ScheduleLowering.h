@@ -37,6 +37,7 @@ struct KernelValues {
   int64_t ctaGroup = 1;     // CTAs that issue matrix products together, 1 or 2
   llvm::DenseMap<Value, LoweredPipeline> pipelines;
   ::ts::protocol::ClusterSpec cluster;
+  llvm::DenseSet<Operation *> notLastAcquire; // of a bracket of a fork group
   llvm::DenseSet<Operation *>
       warned; // matrix operations whose loop may leave accumulators unwritten
 };
@@ -60,6 +61,10 @@ LogicalResult lowerTask(OpBuilder &b, KernelValues &values, TaskOp task);
 /// producers that overwrite in the first iteration of a loop whose trip count may be zero; null
 /// when they always are. `b` is where the kernel's arguments are visible.
 Value writtenCondition(OpBuilder &b, KernelValues &values, Value resource);
+
+/// The same for the accumulators in `loaded`, the result of a tensor memory load or of the work
+/// around it. Fails with an error at `at` where they may belong to several resources.
+FailureOr<Value> writtenCondition(OpBuilder &b, KernelValues &values, Operation *at, Value loaded);
 
 /// The kernel's entry in the launch manifest, as JSON text (docs/manifest.schema.json).
 std::string manifestOf(KernelOp kernel, int64_t threads);

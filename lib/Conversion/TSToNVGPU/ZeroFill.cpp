@@ -5,6 +5,9 @@
 // (constants and kernel arguments); for others it warns.
 #include "ScheduleLowering.h"
 
+#include "ts/Analysis/Schedule/MemoryTrace.h"
+#include "ts/Analysis/Schedule/Values.h"
+
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
@@ -19,9 +22,12 @@ static bool commitsInside(ForOp loop, Value resource) {
 }
 
 /// The bound as seen by all tasks: null when it is computed inside a task.
-static Value kernelLevel(KernelValues &values, Value bound) {
+static Value kernelLevel(OpBuilder &b, KernelValues &values, Value bound) {
   if (values.mapping.contains(bound))
     return values.mapping.lookup(bound);
+  // A constant is the same for everybody, wherever it stands.
+  if (matchPattern(bound, m_Constant()))
+    return b.clone(*bound.getDefiningOp())->getResult(0);
   return {};
 }
 
@@ -45,8 +51,8 @@ Value mlir::ts::writtenCondition(OpBuilder &b, KernelValues &values, Value resou
         if (matchPattern(loop.getLower(), m_ConstantInt(&lower)) &&
             matchPattern(loop.getUpper(), m_ConstantInt(&upper)) && lower.slt(upper))
           continue;
-        Value from = kernelLevel(values, loop.getLower());
-        Value to = kernelLevel(values, loop.getUpper());
+        Value from = kernelLevel(b, values, loop.getLower());
+        Value to = kernelLevel(b, values, loop.getUpper());
         if (!from || !to) {
           always = true;
           if (values.warned.insert(op).second)
@@ -70,4 +76,42 @@ Value mlir::ts::writtenCondition(OpBuilder &b, KernelValues &values, Value resou
     });
   }
   return always ? Value() : written;
+}
+
+/// The load in tensor memory that `loaded`, its result or that of the work around it, comes from.
+/// Loads in flight pass no loop and no branch (TaskLowering::collectSides).
+static TmemLoadOp findLoad(Value loaded) {
+  while (Operation *def = loaded.getDefiningOp()) {
+    if (auto load = dyn_cast<TmemLoadOp>(def))
+      return load;
+    if (!isa<ProduceOp, ConsumeOp>(def) || def->getRegion(0).empty())
+      break;
+    loaded = def->getRegion(0).front().getTerminator()->getOperand(
+        cast<OpResult>(loaded).getResultNumber());
+  }
+  return {};
+}
+
+FailureOr<Value> mlir::ts::writtenCondition(OpBuilder &b, KernelValues &values, Operation *at,
+                                            Value loaded) {
+  TmemLoadOp load = findLoad(loaded);
+  if (!load)
+    return Value();
+  ValueEvaluator evaluator;
+  llvm::SetVector<Value> resources;
+  for (const MemrefRoot &root : traceMemref(load.getSrc(), evaluator))
+    if (Value resource = root.resource())
+      resources.insert(resource);
+  Value condition;
+  for (Value resource : resources)
+    if (Value written = writtenCondition(b, values, resource)) {
+      condition = written;
+      if (resources.size() > 1)
+        return emitUnsupported(at)
+               << "one load reads accumulators of '" << getResourceName(resources[0]) << "' or of '"
+               << getResourceName(resources[1]) << "', and those of '" << getResourceName(resource)
+               << "' are zero when its loop runs zero times; load both, and choose between the "
+                  "values";
+    }
+  return condition;
 }

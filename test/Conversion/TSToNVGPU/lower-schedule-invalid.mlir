@@ -244,3 +244,102 @@ gpu.module @m attributes {ts.chip = "sm_100a"} {
     }
   }
 }
+
+// -----
+
+!tile = memref<128x64xbf16, #ts.smem<128>>
+!acc = memref<128x128xf32, #ts.tmem>
+gpu.module @m attributes {ts.chip = "sm_100a"} {
+  ts.kernel @of_two(%n: index, %which: i1) warps(8) {
+    %c0 = arith.constant 0 : index
+    %t = arith.constant true
+    %s = ts.resource "s" smem(a: !tile, b: !tile)
+    %d = ts.resource "d" tmem(c: !acc) pipeline(umma_async, stages = 1)
+    %e = ts.resource "e" tmem(c: !acc) pipeline(umma_async, stages = 1)
+    ts.task "mma" warps(4, 1) reads(%s) writes(%d, %e) {
+      ts.acquire %d
+      ts.acquire %e
+      %x, %y = ts.consume %s "operands" (%va, %vb) -> !tile, !tile {
+        ts.yield %va, %vb : !tile, !tile
+      }
+      ts.for %k = %c0 to %n {
+        ts.produce %d "mma" (%c) {
+          ts.umma %c, %x, %y accumulate(%t) : !acc, !tile, !tile
+        }
+      }
+      ts.produce %e "mma" (%c) {
+        ts.umma %c, %x, %y : !acc, !tile, !tile
+      }
+      ts.commit %d
+      ts.commit %e
+    }
+    ts.task "store" warps(0, 4) reads(%d, %e) {
+      ts.wait %d
+      ts.wait %e
+      %p = ts.consume %d "view" (%c) -> !acc {
+        ts.yield %c : !acc
+      }
+      %q = ts.consume %e "view" (%c) -> !acc {
+        ts.yield %c : !acc
+      }
+      %one = arith.select %which, %p, %q : !acc
+      // expected-error @+1 {{[TS404] the lowering cannot express this yet: one load reads accumulators of}}
+      %v = ts.tmem_load %one[%c0] : !acc -> vector<32xf32>
+      ts.release %d
+      ts.release %e
+    }
+  }
+}
+
+// -----
+
+gpu.module @m attributes {ts.chip = "sm_100a"} {
+  ts.kernel @last_unknown(%n: index) warps(8) {
+    %queue = ts.work_queue "tiles" clc over(%n)
+    ts.task "schedule" warps(4, 1) reads(%queue) writes(%queue) {
+      ts.tile_loop %queue {
+        ts.acquire %queue
+        ts.fetch_tile %queue
+        ts.commit %queue
+        ts.next_tile %queue
+      }
+    }
+    ts.task "work" warps(0, 4) reads(%queue) {
+      ts.tile_loop %queue {
+        // expected-error @+1 {{[TS404] the lowering cannot express this yet: which tile of a cluster launch control queue is the last one is known only when the next one was asked for; write ts.next_tile before this guard, at the start of the tile if need be: the coordinates of the tile stay what they are}}
+        ts.guard last {
+        }
+        ts.next_tile %queue
+      }
+    }
+  }
+}
+
+// -----
+
+!acc = memref<128x128xf32, #ts.tmem>
+!flight = !ts.async<vector<32xf32>>
+gpu.module @m attributes {ts.chip = "sm_100a"} {
+  ts.kernel @carried() warps(8) {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %c4 = arith.constant 4 : index
+    %d = ts.resource "d" tmem(c: !acc)
+    ts.task "store" warps(0, 4) reads(%d) {
+      %first = ts.consume %d "first" (%c) -> !flight {
+        %l = ts.tmem_load %c[%c0] : !acc -> !flight
+        ts.yield %l : !flight
+      }
+      // expected-error @+1 {{[TS404] the lowering cannot express this yet: a tensor memory load that is still in flight passes 'ts.for', where its registers would be copied before they are written (PTX ISA 8.8, tcgen05.ld); wait for it before, and pass the vector}}
+      %last = ts.for %j = %c1 to %c4 iter(%before = %first : !flight) {
+        %v = ts.tmem_wait %before : !flight -> vector<32xf32>
+        %next = ts.consume %d "next" (%c) -> !flight {
+          %l = ts.tmem_load %c[%j] : !acc -> !flight
+          ts.yield %l : !flight
+        }
+        ts.yield %next : !flight
+      }
+      %v = ts.tmem_wait %last : !flight -> vector<32xf32>
+    }
+  }
+}

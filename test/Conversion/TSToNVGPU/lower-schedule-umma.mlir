@@ -247,3 +247,55 @@ gpu.module @m attributes {ts.chip = "sm_100a"} {
     }
   }
 }
+
+// -----
+
+// Work may hand out a load in flight: the wait knows where it came from.
+// CHECK-LABEL: gpu.func @handed_out
+!tile = memref<128x64xbf16, #ts.smem<128>>
+!acc = memref<128x128xf32, #ts.tmem>
+!flight = !ts.async<vector<32xf32>>
+gpu.module @m attributes {ts.chip = "sm_100a"} {
+  ts.kernel @handed_out(%n: index) warps(8) {
+    %c0 = arith.constant 0 : index
+    %c32 = arith.constant 32 : index
+    %t = arith.constant true
+    %s = ts.resource "s" smem(a: !tile, b: !tile)
+    %d = ts.resource "d" tmem(c: !acc) pipeline(umma_async, stages = 1)
+    ts.task "mma" warps(4, 1) reads(%s) writes(%d) {
+      ts.acquire %d
+      %x, %y = ts.consume %s "operands" (%va, %vb) -> !tile, !tile {
+        ts.yield %va, %vb : !tile, !tile
+      }
+      ts.for %k = %c0 to %n {
+        ts.produce %d "mma" (%c) {
+          ts.umma %c, %x, %y accumulate(%t) : !acc, !tile, !tile
+        }
+      }
+      ts.commit %d
+    }
+    ts.task "store" warps(0, 4) reads(%d) {
+      ts.wait %d
+      %p, %q = ts.consume %d "read" (%c) -> !flight, vector<32xf32> {
+        %l = ts.tmem_load %c[%c0] : !acc -> !flight
+        // CHECK: %[[X:.*]] = ts.tmem_load {{.*}} -> vector<32xf32>
+        // CHECK: arith.select %{{.*}}, %[[X]], %{{.*}} : vector<32xf32>
+        %x = ts.tmem_load %c[%c32] : !acc -> vector<32xf32>
+        ts.yield %l, %x : !flight, vector<32xf32>
+      }
+      // CHECK: %[[W:.*]] = ts.tmem_wait
+      // CHECK: %[[Z:.*]] = arith.select %{{.*}}, %[[W]], %{{.*}} : vector<32xf32>
+      // CHECK: vector.extract %[[Z]]
+      %v = ts.tmem_wait %p : !flight -> vector<32xf32>
+      %e = vector.extract %v[0] : f32 from vector<32xf32>
+      // The view of a stage may be handed out as well.
+      // CHECK: %[[LATE:.*]] = ts.tmem_load {{.*}} -> vector<32xf32>
+      // CHECK: arith.select %{{.*}}, %[[LATE]], %{{.*}} : vector<32xf32>
+      %view = ts.consume %d "view" (%c) -> !acc {
+        ts.yield %c : !acc
+      }
+      %late = ts.tmem_load %view[%c0] : !acc -> vector<32xf32>
+      ts.release %d
+    }
+  }
+}

@@ -109,7 +109,9 @@ struct Access {
   LocId loc = -1;
 };
 
-/// Bytes that copies bring to the full barrier, per path; summed over the warps of the task.
+/// Bytes that copies bring to the full barrier, per path; summed over the warps of the task. Of a
+/// work call those of its own copies; of an acquire those of its whole phase, if they are known and
+/// the same in all phases.
 struct IssuedBytes {
   bool known = true;                               ///< false: depends on values that are not known
   std::vector<protocol::IssuedBytes> alternatives; ///< distinct; empty means none issued
@@ -175,6 +177,9 @@ struct Loop {
   /// Trip count where all bounds are constant.
   std::optional<int64_t> constantTrips;
   int64_t minTrips = 0; ///< what the declared minima guarantee
+  /// The first iteration of a tile follows the last step of the tile before: `lower` is the start
+  /// in the first tile, (start - upper) mod step that of the next. Then `constantTrips` is not set.
+  bool carriesOn = false;
   /// Number of trips for one value of the bound's symbol; nothing if it is not computable from it.
   std::optional<int64_t> trips(int64_t symbolValue) const;
 };

@@ -29,6 +29,11 @@ bool hasPipeline(Value resource);
 /// is a role of its own. ts.next_tile waits for and releases a hardware queue.
 ::ts::protocol::Participants participantsOf(Value resource);
 
+/// What the copies of one task bring to `resource` per phase, where it is the same and known on
+/// every path. From here the counts, the prover and the lowering have it.
+std::optional<::ts::protocol::IssuedBytes> issuedPerPhase(Value resource, TaskOp task,
+                                                          int64_t replica);
+
 ::ts::protocol::GroupSpec groupSpecOf(PipelineGroupOp group);
 
 /// The pipeline group that `resource` is a member of, or null.
