@@ -285,6 +285,10 @@ ManifestArg readArg(Object object) {
     object.fail("fill", "expected 'zero' or 'nan', found '" + fill + "'");
   if (arg.fillNan && !isFloat(arg.element))
     object.fail("fill", std::string("an array of ") + elementTypeName(arg.element) + " has no NaN");
+  arg.padded = object.boolOr("padded", false);
+  if (arg.padded && arg.element != ElementType::F4E2M1)
+    object.fail("padded", std::string("elements of ") + elementTypeName(arg.element) +
+                              " have no padded form here, f4e2m1 has");
   object.finish();
   return arg;
 }

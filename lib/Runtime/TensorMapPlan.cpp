@@ -10,6 +10,7 @@ using namespace ts;
 namespace {
 constexpr int64_t strideUnit = 16;                // bytes; 32 with interleave 32
 constexpr int64_t strideLimit = int64_t(1) << 40; // bytes
+constexpr int64_t paddedBox = 128;                // elements
 constexpr int64_t sizeLimit = int64_t(1) << 32;   // elements
 } // namespace
 
@@ -24,12 +25,19 @@ Result<TensorMapPlan> ts::planTensorMap(const ManifestArg &arg, const ArrayLayou
   map.interleave = arg.interleave;
   map.l2Promotion = arg.l2Promotion;
   map.fillNan = arg.fillNan;
+  map.padded = arg.padded;
   int64_t bits = elementBits(arg.element), rank = layout.rank(), last = rank - 1;
-  int64_t unit = arg.interleave == 32 ? 32 : strideUnit;
+  int64_t unit = arg.interleave == 32 || arg.padded ? 32 : strideUnit;
   map.empty = layout.elementCount() == 0;
 
   int64_t inner = elementBytes(arg.element, arg.box[last]);
   std::string size = bits < 8 ? text(bits) + " bits" : text(bits / 8);
+  if (arg.padded && arg.box[last] != paddedBox)
+    return bad("the innermost box dimension is " + text(arg.box[last]) +
+               " padded elements, expected " + text(paddedBox));
+  if (arg.padded && layout.shape[last] % paddedBox != 0)
+    return bad("the innermost dimension is " + text(layout.shape[last]) +
+               ", and padded elements need a multiple of " + text(paddedBox));
   if (arg.interleave == 0 && inner % 16 != 0)
     return bad("the innermost box dimension is " + text(arg.box[last]) + " x " + size + " = " +
                text(inner) + " bytes, no multiple of 16");

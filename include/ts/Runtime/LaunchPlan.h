@@ -39,7 +39,7 @@ struct TensorMapPlan {
   std::vector<uint32_t> box;
   std::vector<uint32_t> elementStrides;
   int64_t swizzle = 0, interleave = 0, l2Promotion = 0;
-  bool fillNan = false;
+  bool fillNan = false, padded = false;
   /// The array has no elements. No map describes that, so sizes of zero stand here as one; the
   /// kernel never loads through such a map, but its address has to be valid.
   bool empty = false;

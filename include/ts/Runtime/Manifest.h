@@ -34,6 +34,7 @@ struct ManifestArg {
   int64_t swizzle = 0;     // 0, 32, 64 or 128 bytes
   int64_t interleave = 0;  // 0, 16 or 32 bytes
   int64_t l2Promotion = 0; // 0, 64, 128 or 256 bytes
+  bool padded = false;     // elements of less than a byte lie 16 to 16 bytes in shared memory
   bool fillNan = false;    // what a load finds outside the array: zeros, or NaN
 
   // Scalars: derived if there is a value, else the caller's to give.

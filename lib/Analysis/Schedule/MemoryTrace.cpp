@@ -178,7 +178,7 @@ static Window windowOf(memref::SubViewOp view, ValueEvaluator &evaluator) {
       // Chosen at run time: by a number that stays, or by the position in a ring.
       exact = false;
       Value value = cast<Value>(offset);
-      int64_t bytes = strides[i] * int64_t(source.getElementTypeBitWidth()) / 8;
+      int64_t bytes = strides[i] * getStoredBits(source) / 8;
       if (std::string fixed = fixedIndex(value); !fixed.empty()) {
         relative.base += "+" + std::to_string(bytes) + "*" + fixed;
       } else if (auto index = periodicIndex(value, evaluator); index && !relative.index) {
@@ -201,7 +201,7 @@ static Window windowOf(memref::SubViewOp view, ValueEvaluator &evaluator) {
         llvm::AddOverflow(last, to, last) || begin > kBig || last > kBig)
       return unknown;
   }
-  int64_t bits = source.getElementTypeBitWidth(), unit = tmem ? 32 : 8;
+  int64_t bits = getStoredBits(source), unit = tmem ? 32 : 8;
   int64_t first = begin * bits / unit;
   relative.begin = first;
   relative.size = ((begin + last + 1) * bits + unit - 1) / unit - first;

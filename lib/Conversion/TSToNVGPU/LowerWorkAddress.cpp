@@ -32,7 +32,7 @@ static FailureOr<Value> getSubviewOffset(WorkBuilder &b, memref::SubViewOp subvi
   int64_t offset;
   if (failed(source.getStridesAndOffset(strides, offset)))
     return failure();
-  int64_t bits = getElementBits(source.getElementType());
+  int64_t bits = getStoredBits(source);
   Value result = b.i32(0);
   for (auto [position, stride] : llvm::zip_equal(subview.getMixedOffsets(), strides)) {
     if (ShapedType::isDynamic(stride))
@@ -72,10 +72,10 @@ FailureOr<Value> WorkBuilder::sharedAddress(Value view) {
   SmallVector<int64_t> strides;
   int64_t offset;
   if (succeeded(type.getStridesAndOffset(strides, offset)) && !ShapedType::isDynamic(offset))
-    return add(base, offset * getElementBits(type.getElementType()) / 8);
+    return add(base, offset * getStoredBits(type) / 8);
   // A view that comes through control flow carries its offset with it.
   auto metadata = memref::ExtractStridedMetadataOp::create(*this, view);
-  return add(base, toBytes(toI32(metadata.getOffset()), getElementBits(type.getElementType())));
+  return add(base, toBytes(toI32(metadata.getOffset()), getStoredBits(type)));
 }
 
 FailureOr<Value> WorkBuilder::tmemAddress(Value view) {
@@ -211,37 +211,51 @@ static int64_t getStartMultiple(Value view) {
 }
 
 namespace {
-/// One access of a memref or vector op.
+/// One access of a memref, vector or distributed shared memory op.
 struct Access {
   Value memory;
   ValueRange indices;
   Value stored; // null for a load
   Type type;
+  Value cta; // whose memory it is; null for the own
 };
 } // namespace
 
 static std::optional<Access> getAccess(Operation *op) {
   if (auto load = dyn_cast<memref::LoadOp>(op))
-    return Access{load.getMemRef(), load.getIndices(), {}, load.getType()};
+    return Access{load.getMemRef(), load.getIndices(), {}, load.getType(), {}};
   if (auto load = dyn_cast<vector::LoadOp>(op))
-    return Access{load.getBase(), load.getIndices(), {}, load.getType()};
+    return Access{load.getBase(), load.getIndices(), {}, load.getType(), {}};
   if (auto store = dyn_cast<memref::StoreOp>(op))
-    return Access{store.getMemRef(), store.getIndices(), store.getValue(),
-                  store.getValue().getType()};
+    return Access{
+        store.getMemRef(), store.getIndices(), store.getValue(), store.getValue().getType(), {}};
   if (auto store = dyn_cast<vector::StoreOp>(op))
     return Access{store.getBase(), store.getIndices(), store.getValueToStore(),
-                  store.getValueToStore().getType()};
+                  store.getValueToStore().getType(), {}};
+  if (auto load = dyn_cast<DsmemLoadOp>(op))
+    return Access{load.getSrc(), load.getIndices(), {}, load.getResult().getType(), load.getCta()};
+  if (auto store = dyn_cast<DsmemStoreOp>(op))
+    return Access{store.getDst(), store.getIndices(), store.getValue(), store.getValue().getType(),
+                  store.getCta()};
   return std::nullopt;
 }
 
-FailureOr<bool> mlir::ts::lowerSwizzledAccess(Operation *op) {
+FailureOr<bool> mlir::ts::lowerSmemAccess(Operation *op) {
   std::optional<Access> access = getAccess(op);
-  if (!access || !getSwizzle(cast<MemRefType>(access->memory.getType())))
+  if (!access)
+    return false;
+  auto memory = cast<MemRefType>(access->memory.getType());
+  if (!access->cta && !getSwizzle(memory) && !isPadded(memory))
     return false;
   WorkBuilder b(op);
   Type element = getElementTypeOrSelf(access->type);
   int64_t bits = element.isIndex() ? 64 : getElementBits(element);
   auto vector = dyn_cast<VectorType>(access->type);
+  if (access->cta && (bits % 8 || bits == 0))
+    return b.emitUnsupported()
+           << "elements of " << element
+           << " are no whole bytes, so none can be read or written alone; view the "
+              "memory as bytes";
   if (bits % 8 || bits == 0 || (vector && vector.getRank() != 1))
     return op->emitError() << "[TS407] an access to swizzled shared memory takes whole bytes and "
                               "vectors of rank 1, found "
@@ -267,6 +281,9 @@ FailureOr<bool> mlir::ts::lowerSwizzledAccess(Operation *op) {
     if (failed(address))
       return failure();
     Value pointer = b.pointer(*address, kSharedSpace);
+    if (access->cta)
+      pointer = NVVM::MapaOp::create(b, LLVM::LLVMPointerType::get(b.getContext(), kClusterSpace),
+                                     pointer, b.toI32(access->cta));
     Type piece = unit == 1 ? storage : Type(VectorType::get({unit}, storage));
     if (!access->stored) {
       Value loaded = b.load(pointer, piece, unit * bytes);
@@ -307,7 +324,7 @@ LogicalResult mlir::ts::checkSwizzledUse(Operation *op) {
     return success();
   for (Value operand : op->getOperands()) {
     auto type = dyn_cast<MemRefType>(operand.getType());
-    if (!type || !getSwizzle(type))
+    if (!type || (!getSwizzle(type) && !isPadded(type)))
       continue;
     return op->emitError()
            << "[TS407] '" << op->getName() << "' accesses " << type

@@ -56,12 +56,14 @@ static FailureOr<Operand> getOperand(WorkBuilder &b, Value view, bool mnMajor, i
   auto type = cast<MemRefType>(view.getType());
   Operand operand;
   operand.k = k;
-  int64_t bits = getElementBits(type.getElementType());
+  int64_t bits = getStoredBits(type);
   if (kind.ends_with("f8f6f4") && bits < 8)
-    return b.emitUnsupported() << "kind " << kind << " with operands of " << type.getElementType()
-                               << ": they are padded to bytes in memory, which no view of packed "
-                                  "elements describes; use "
-                                  "8-bit operands, or two 4-bit ones with kind mxf4 or mxf4nvf4";
+    return b.emitUnsupported()
+           << "kind " << kind << " with operands of " << type.getElementType()
+           << (isTmem(type) ? ": in tensor memory they take a byte each, which no view of packed "
+                              "elements describes; keep A in shared memory"
+                            : ": it reads them padded, expected #ts.smem<128, padded>; or multiply "
+                              "two 4-bit operands with kind mxf4 or mxf4nvf4");
   if (isTmem(type)) {
     operand.tmem = true;
     FailureOr<Value> address = b.tmemAddress(view);
@@ -280,10 +282,19 @@ LogicalResult mlir::ts::lowerOp(TmemCopyOp op) {
   const CopyShape *shape =
       llvm::find_if(shapes, [&](const CopyShape &s) { return s.name == op.getShape(); });
   MemRefType source = op.getSrc().getType();
-  if (getSwizzle(source))
-    return b.emitUnsupported()
-           << "the source " << source
-           << " is swizzled, expected #ts.smem: copies take their bytes in order";
+  // A swizzled source is read as an operand of a product is: a row of it for a lane, the next bytes
+  // of all rows for the next columns.
+  OperandTile tile;
+  if ((tile.swizzle = getSwizzle(source))) {
+    if (!WorkBuilder::hasSpanRows(source) || getMatrixTile(source)->rows != shape->rows)
+      return b.emitUnsupported()
+             << "a copy of shape " << shape->name << " from the swizzled source " << source
+             << "; expected " << shape->rows << " rows of " << tile.swizzle
+             << " bytes, in panels where rows are longer, or #ts.smem, whose bytes are taken in "
+                "order";
+    tile.tile = *getMatrixTile(source);
+    tile.bits = getElementBits(source.getElementType());
+  }
   FailureOr<Value> address = b.sharedAddress(op.getSrc());
   FailureOr<Value> target = failed(address) ? FailureOr<Value>() : b.tmemAddress(op.getDst());
   if (failed(target))
@@ -291,12 +302,17 @@ LogicalResult mlir::ts::lowerOp(TmemCopyOp op) {
   // The bytes of one copy lie in order: `rows` rows of 16 bytes, for 256-bit shapes twice.
   int64_t half = shape->rows * kCoreMatrixRowBytes;
   DescriptorStrides strides{half, kCoreMatrixRows * kCoreMatrixRowBytes};
-  Value descriptor = addStart(b, *address, encodeUmmaDescriptor(strides, /*swizzle=*/0));
-  int64_t bytes = shape->rows * shape->columns * kTmemColumnBits / 8;
+  if (tile.swizzle)
+    strides = getDescriptorStrides(tile);
+  Value descriptor = addStart(b, *address, encodeUmmaDescriptor(strides, tile.swizzle));
+  int64_t rowBytes = shape->columns * kTmemColumnBits / 8, bytes = shape->rows * rowBytes;
+  auto startOf = [&](int64_t copy) {
+    return tile.swizzle ? getStepOffset(tile, copy, rowBytes * 8 / tile.bits) : copy * bytes;
+  };
   for (int64_t copy = 0, e = getBytes(source) / bytes; copy < e; ++copy)
     NVVM::Tcgen05CpOp::create(b, shape->shape, getGroup(op.getCtaGroup()), shape->multicast,
                               NVVM::Tcgen05CpSrcFormatAttr(),
                               getTmemPointer(b, b.add(*target, copy * shape->columns)),
-                              b.add(descriptor, copy * bytes >> 4));
+                              b.add(descriptor, startOf(copy) >> 4));
   return success();
 }

@@ -105,17 +105,23 @@ std::string mlir::ts::manifestOf(KernelOp kernel, int64_t threads) {
       SmallVector<int64_t> strides(map.getElementStrides());
       if (strides.empty())
         strides.assign(map.getRank(), 1);
-      args.push_back(json::Object{{"name", name},
-                                  {"kind", "tensor_map"},
-                                  {"element", typeName(map.getElementType())},
-                                  {"rank", map.getRank()},
-                                  {"box", json::Array(map.getBox())},
-                                  {"swizzle", int64_t(map.getSwizzle())},
-                                  {"interleave", int64_t(map.getInterleave())},
-                                  {"element_strides", json::Array(strides)},
-                                  {"fill", stringifyTensorMapFill(map.getFill())},
-                                  {"l2_promotion", int64_t(map.getL2Promotion())},
-                                  {"access", accessName(usesOf(arg))}});
+      json::Object entry{{"name", name},
+                         {"kind", "tensor_map"},
+                         {"element", typeName(map.getElementType())},
+                         {"rank", map.getRank()},
+                         {"box", json::Array(map.getBox())},
+                         {"swizzle", int64_t(map.getSwizzle())},
+                         {"interleave", int64_t(map.getInterleave())},
+                         {"element_strides", json::Array(strides)},
+                         {"fill", stringifyTensorMapFill(map.getFill())},
+                         {"l2_promotion", int64_t(map.getL2Promotion())},
+                         {"access", accessName(usesOf(arg))}};
+      if (llvm::any_of(arg.getUsers(), [](Operation *user) {
+            auto load = dyn_cast<TmaLoadOp>(user);
+            return load && isPadded(load.getDst().getType());
+          }))
+        entry["padded"] = true;
+      args.push_back(std::move(entry));
       params.push_back(json::Object{{"kind", "tensor_map"}, {"arg", name}});
     } else if (auto memref = dyn_cast<MemRefType>(type)) {
       Uses uses = usesOf(arg);

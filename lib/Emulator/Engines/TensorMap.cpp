@@ -146,7 +146,7 @@ Result<ParamBytes> Device::encodeTensorMap(const TensorMapPlan &plan, uint64_t a
                         rank, plan.box.size(), plan.elementStrides.size(), plan.strides.size(),
                         rank, rank, rank - 1)};
   TensorMap map;
-  map.elementType = elementNumber(plan.element);
+  map.elementType = plan.padded ? uint8_t(elementB4x16P64) : elementNumber(plan.element);
   map.rank = uint8_t(rank);
   switch (plan.swizzle) {
   case 0:

@@ -14,7 +14,7 @@ gpu.module @m {
 gpu.module @m {
   gpu.func @narrow_operands(%t : i32, %a : memref<128x256xf4E2M1FN, #ts.smem<128>>) {
     %d = ts.tmem_view %t : memref<128x128xf32, #ts.tmem>
-    // expected-error @+1 {{[TS404] kind f8f6f4 with operands of 'f4E2M1FN': they are padded to bytes in memory, which no view of packed elements describes; use 8-bit operands, or two 4-bit ones with kind mxf4 or mxf4nvf4}}
+    // expected-error @+1 {{[TS404] kind f8f6f4 with operands of 'f4E2M1FN': it reads them padded, expected #ts.smem<128, padded>; or multiply two 4-bit operands with kind mxf4 or mxf4nvf4}}
     ts.umma %d, %a, %a : memref<128x128xf32, #ts.tmem>, memref<128x256xf4E2M1FN, #ts.smem<128>>, memref<128x256xf4E2M1FN, #ts.smem<128>>
     gpu.return
   }
@@ -44,10 +44,10 @@ gpu.module @m {
 // -----
 
 gpu.module @m {
-  gpu.func @swizzled_source(%t : i32, %s : memref<32x32xi32, #ts.smem<128>>) {
-    %d = ts.tmem_view %t : memref<128x8xi32, #ts.tmem>
-    // expected-error @+1 {{[TS404] the source 'memref<32x32xi32, #ts.smem<128>>' is swizzled, expected #ts.smem: copies take their bytes in order}}
-    ts.tmem_copy %s to %d "32x128b.warpx4" : memref<32x32xi32, #ts.smem<128>>, memref<128x8xi32, #ts.tmem>
+  gpu.func @swizzled_source(%t : i32, %s : memref<64x32xi32, #ts.smem<128>>) {
+    %d = ts.tmem_view %t : memref<128x64xi32, #ts.tmem>
+    // expected-error @+1 {{[TS404] a copy of shape 32x128b.warpx4 from the swizzled source 'memref<64x32xi32, #ts.smem<128>>'; expected 32 rows of 128 bytes, in panels where rows are longer, or #ts.smem, whose bytes are taken in order}}
+    ts.tmem_copy %s to %d "32x128b.warpx4" : memref<64x32xi32, #ts.smem<128>>, memref<128x64xi32, #ts.tmem>
     gpu.return
   }
 }

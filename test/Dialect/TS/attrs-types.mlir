@@ -2,8 +2,8 @@
 // RUN: ts-opt -allow-unregistered-dialect %s | ts-opt -allow-unregistered-dialect | FileCheck %s
 // RUN: ts-opt -allow-unregistered-dialect %s -emit-bytecode | ts-opt -allow-unregistered-dialect | FileCheck %s
 
-// CHECK: s0 = #ts.smem, s128 = #ts.smem<128>, s32 = #ts.smem<32>, s64 = #ts.smem<64>
-"test.op"() {s0 = #ts.smem<0>, s32 = #ts.smem<32>, s64 = #ts.smem<64>, s128 = #ts.smem<128>} : () -> ()
+// CHECK: p0 = #ts.smem<0, padded>, p128 = #ts.smem<128, padded>, s0 = #ts.smem, s128 = #ts.smem<128>, s32 = #ts.smem<32>, s64 = #ts.smem<64>
+"test.op"() {p0 = #ts.smem<0, padded>, p128 = #ts.smem<128, padded>, s0 = #ts.smem<0>, s32 = #ts.smem<32>, s64 = #ts.smem<64>, s128 = #ts.smem<128>} : () -> ()
 // CHECK: t = #ts.tmem
 "test.op"() {t = #ts.tmem} : () -> ()
 // CHECK: a = #ts.alloc<"x" : memref<64xf32, #ts.smem>>

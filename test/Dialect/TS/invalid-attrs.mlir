@@ -154,3 +154,13 @@
 
 // expected-error @+1 {{unknown attribute `gmem` in dialect `ts`}}
 "test.op"() {a = #ts.gmem} : () -> ()
+
+// -----
+
+// expected-error @+1 {{padded memory has no swizzle or one of 128 bytes (CUDA driver, 16U4_ALIGN16B), found 64}}
+"test.op"() {a = #ts.smem<64, padded>} : () -> ()
+
+// -----
+
+// expected-error @+1 {{allocation 'x' is padded, which is for elements of 4 or 6 bits, found 'f8E4M3FN'; use #ts.smem without it}}
+"test.op"() {a = #ts.alloc<"x" : memref<8x128xf8E4M3FN, #ts.smem<128, padded>>>} : () -> ()

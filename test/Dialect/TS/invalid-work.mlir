@@ -479,3 +479,46 @@ func.func @f() {
   ts.fence all
   return
 }
+
+// -----
+
+!map = !ts.tensor_map<?x?xf4E2M1FN, box = 8x256, swizzle = 128>
+!tile = memref<8x256xf4E2M1FN, #ts.smem<128, padded>>
+func.func @f(%A: !map, %x: !tile, %i: index) {
+  // expected-error @+1 {{[TS228] the destination is padded, so the innermost box dimension is 128 elements (CUDA driver, 16U4_ALIGN16B), found 256}}
+  ts.tma_load %A[%i, %i] to %x : !map, !tile
+  return
+}
+
+// -----
+
+!map = !ts.tensor_map<?x?xf4E2M1FN, box = 8x128, swizzle = 128>
+!tile = memref<8x128xf4E2M1FN, #ts.smem<128, padded>>
+func.func @f(%A: !map, %x: !tile, %i: index) {
+  // expected-error @+1 {{the source 'memref<8x128xf4E2M1FN, #ts.smem<128, padded>>' is padded, and padded elements can only be loaded}}
+  ts.tma_store %x to %A[%i, %i] : !tile, !map
+  return
+}
+
+// -----
+
+!map = !ts.tensor_map<?x?xf4E2M1FN, box = 8x128, swizzle = 128>
+!tile = memref<8x128xf4E2M1FN, #ts.smem<128, padded>>
+!packed = memref<8x128xf4E2M1FN, #ts.smem<128>>
+func.func @f(%A: !map, %x: !tile, %y: !packed, %i: index) {
+  // expected-error @+1 {{writes padded elements, and another copy by the same tensor map moves them packed; the tensor map says which it is, so take two}}
+  ts.tma_load %A[%i, %i] to %x : !map, !tile
+  // expected-note @+1 {{the other copy}}
+  ts.tma_load %A[%i, %i] to %y : !map, !packed
+  return
+}
+
+// -----
+
+!packed = memref<?x128xf4E2M1FN>
+!tile = memref<128xf4E2M1FN, #ts.smem<128, padded>>
+func.func @f(%A: !packed, %x: !tile, %i: index) {
+  // expected-error @+1 {{the destination 'memref<128xf4E2M1FN, #ts.smem<128, padded>>' is padded; ts.tma_load writes such memory, ts.umma reads it}}
+  ts.bulk_load %A[%i, %i] to %x : !packed, !tile
+  return
+}

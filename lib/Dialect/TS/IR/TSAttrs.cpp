@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Parsing, printing and local verification of the dialect's attributes. Whether a pipeline's counts
 // fit its tasks is not judged here but by ts-verify, from the Protocol component.
+#include "ts/Dialect/TS/IR/MatrixTile.h"
 #include "ts/Dialect/TS/IR/TS.h"
 
 #include "mlir/IR/Builders.h"
@@ -22,8 +23,35 @@ void TSDialect::registerAttributes() {
       >();
 }
 
-LogicalResult SmemSpaceAttr::verify(function_ref<InFlightDiagnostic()> emitError,
-                                    unsigned swizzle) {
+Attribute SmemSpaceAttr::parse(AsmParser &parser, Type) {
+  unsigned swizzle = 0;
+  bool padded = false;
+  SMLoc loc = parser.getCurrentLocation();
+  if (succeeded(parser.parseOptionalLess())) {
+    if (parser.parseInteger(swizzle))
+      return {};
+    if (succeeded(parser.parseOptionalComma())) {
+      if (parser.parseKeyword("padded"))
+        return {};
+      padded = true;
+    }
+    if (parser.parseGreater())
+      return {};
+  }
+  return getChecked([&] { return parser.emitError(loc); }, parser.getContext(), swizzle, padded);
+}
+
+void SmemSpaceAttr::print(AsmPrinter &printer) const {
+  if (getSwizzle() || getPadded())
+    printer << '<' << getSwizzle() << (getPadded() ? ", padded" : "") << '>';
+}
+
+LogicalResult SmemSpaceAttr::verify(function_ref<InFlightDiagnostic()> emitError, unsigned swizzle,
+                                    bool padded) {
+  if (padded && swizzle != 0 && swizzle != 128)
+    return emitError() << "padded memory has no swizzle or one of 128 bytes (CUDA driver, "
+                          "16U4_ALIGN16B), found "
+                       << swizzle;
   if (!llvm::is_contained({0u, 32u, 64u, 128u}, swizzle))
     return emitError() << "swizzle " << swizzle
                        << " does not exist; expected 0, 32, 64 or 128 bytes";
@@ -89,6 +117,10 @@ LogicalResult AllocAttr::verify(function_ref<InFlightDiagnostic()> emitError, St
     return emitError() << "allocation '" << name
                        << "' has a layout; give the swizzle in the memory space instead, as in "
                           "memref<128x64xbf16, #ts.smem<128>>";
+  if (int64_t bits = getElementBits(type.getElementType());
+      isPadded(type) && bits != 4 && bits != 6)
+    return emitError() << "allocation '" << name << "' is padded, which is for elements of 4 or 6 "
+                       << "bits, found " << type.getElementType() << "; use #ts.smem without it";
   if (getBytes(type) == 0)
     return emitError() << "allocation '" << name << "' is empty";
   if (align && (align < 0 || !llvm::isPowerOf2_64(align) || align > 65536))

@@ -36,6 +36,17 @@ unsigned mlir::ts::getSwizzle(MemRefType type) {
   return space ? space.getSwizzle() : 0;
 }
 
+bool mlir::ts::isPadded(MemRefType type) {
+  auto space = dyn_cast_or_null<SmemSpaceAttr>(type.getMemorySpace());
+  return space && space.getPadded();
+}
+
+int64_t mlir::ts::getStoredBits(MemRefType type) {
+  if (isPadded(type))
+    return 8;
+  return type.getElementType().isIntOrFloat() ? type.getElementTypeBitWidth() : 64;
+}
+
 bool mlir::ts::isSmem(Type type) {
   auto memref = dyn_cast<MemRefType>(type);
   return memref && isa_and_nonnull<SmemSpaceAttr>(memref.getMemorySpace());
@@ -49,7 +60,7 @@ bool mlir::ts::isTmem(Type type) {
 int64_t mlir::ts::getBytes(MemRefType type) {
   // A hostile shape must not wrap around: saturate well above any capacity.
   constexpr int64_t kHuge = int64_t(1) << 48;
-  int64_t bits = type.getElementType().isIntOrFloat() ? type.getElementTypeBitWidth() : 64;
+  int64_t bits = getStoredBits(type);
   for (int64_t dim : type.getShape()) {
     if (dim <= 0)
       return 0;

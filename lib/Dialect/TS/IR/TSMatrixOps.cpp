@@ -29,7 +29,7 @@ static FailureOr<MatrixTile> checkDescriptorTile(Operation *op, MemRefType type,
   if (failed(checkSpace(op, type, what, /*smem=*/true)))
     return failure();
   std::optional<MatrixTile> tile = getMatrixTile(type);
-  int64_t bits = getElementBits(type.getElementType());
+  int64_t bits = getElementBits(type.getElementType()) ? getStoredBits(type) : 0;
   if (!tile || bits == 0)
     return op->emitOpError() << what
                              << " is a matrix of static shape, rows x columns or panels x rows x "
@@ -159,6 +159,10 @@ static FailureOr<StringRef> checkUmmaKind(UmmaOp op) {
                                 : halfD      ? "f32 or f16"
                                              : "f32")
                             << " (PTX ISA 8.8, tcgen05.mma)";
+  for (MemRefType type : {op.getA().getType(), op.getB().getType()})
+    if (isPadded(type) && !kind.ends_with("f8f6f4"))
+      return op->emitOpError() << "kind " << kind << " reads packed elements, found " << type
+                               << "; name kind \"mxf8f6f4\", or store the operand packed";
   // Shared memory stores 32-bit and packed 4-bit operands K-major only: the atom for the other
   // order is a different swizzle, or does not exist.
   int64_t bitsA = getElementBits(a), bitsB = getElementBits(b);
@@ -259,6 +263,9 @@ LogicalResult TmemCopyOp::verify() {
                                                        [](const Shape &s) { return s.name.str(); }),
                                        ", ")
                          << " (PTX ISA 8.8, tcgen05.cp)";
+  if (isPadded(getSrc().getType()))
+    return emitOpError() << "the source " << getSrc().getType()
+                         << " is padded; only ts.umma reads padded elements";
   int64_t bytes = ts::getBytes(getSrc().getType());
   if (bytes == 0 || bytes % shape->bytes)
     return emitOpError() << "one copy of shape " << shape->name << " takes " << shape->bytes

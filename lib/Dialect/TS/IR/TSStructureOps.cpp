@@ -176,7 +176,8 @@ LogicalResult ResourceOp::verify() {
     if (unsigned swizzle = getSwizzle(alloc.getType())) {
       ArrayRef<int64_t> shape = alloc.getType().getShape();
       int64_t inner =
-          getBytes(MemRefType::get(shape.take_back(), alloc.getType().getElementType()));
+          getBytes(MemRefType::get(shape.take_back(), alloc.getType().getElementType(),
+                                   MemRefLayoutAttrInterface(), alloc.getType().getMemorySpace()));
       if (inner != swizzle)
         return emitOpError("[TS228] the innermost dimension of allocation '")
                << alloc.getName() << "' is " << inner << " bytes, expected the swizzle span of "

@@ -28,8 +28,12 @@ static SmallVector<int64_t> withoutUnitDims(ArrayRef<int64_t> dims) {
 }
 
 static LogicalResult checkSmem(Operation *op, Type type, StringRef what) {
-  if (isSmem(type))
-    return success();
+  if (isSmem(type)) {
+    if (!isPadded(cast<MemRefType>(type)) || isa<TmaLoadOp, TmaStoreOp>(op))
+      return success();
+    return op->emitOpError() << what << " " << type
+                             << " is padded; ts.tma_load writes such memory, ts.umma reads it";
+  }
   return op->emitOpError() << what << " lies in shared memory (#ts.smem), found " << type;
 }
 
@@ -126,10 +130,17 @@ static LogicalResult checkTma(Operation *op, TensorMapType map, MemRefType tile,
     return op->emitError() << "[TS228] the tensor map swizzles over " << map.getSwizzle()
                            << " bytes, " << what << " over " << getSwizzle(tile)
                            << "; readers would find the elements in other places";
+  if (isPadded(tile) && isa<TmaStoreOp>(op))
+    return op->emitOpError() << what << " " << tile
+                             << " is padded, and padded elements can only be loaded";
+  if (isPadded(tile) && map.getBox().back() != kPaddedBox)
+    return op->emitError() << "[TS228] " << what << " is padded, so the innermost box dimension is "
+                           << kPaddedBox << " elements (CUDA driver, 16U4_ALIGN16B), found "
+                           << map.getBox().back();
   SmallVector<int64_t> strides;
   int64_t offset;
   // Element widths that do not divide the alignment step over it in whole alignments only.
-  int64_t bits = getElementBits(tile.getElementType());
+  int64_t bits = getStoredBits(tile);
   int64_t step = kTmaSmemAlignment * 8;
   if (bits && step % bits == 0)
     step /= bits;
@@ -146,6 +157,19 @@ static LogicalResult checkTma(Operation *op, TensorMapType map, MemRefType tile,
 LogicalResult TmaLoadOp::verify() {
   if (failed(checkCtaGroup(*this, getCtaGroup())))
     return failure();
+  // One tensor map writes elements in one way.
+  bool padded = isPadded(getDst().getType());
+  for (Operation *user : getMap().getUsers()) {
+    auto other = dyn_cast<TmaLoadOp>(user);
+    if ((other && isPadded(other.getDst().getType()) != padded) ||
+        (padded && isa<TmaStoreOp>(user)))
+      return (emitOpError() << "writes " << (padded ? "padded" : "packed")
+                            << " elements, and another copy by the same tensor map moves them "
+                            << (padded ? "packed" : "padded")
+                            << "; the tensor map says which it is, so take two")
+                 .attachNote(user->getLoc())
+             << "the other copy";
+  }
   return checkTma(*this, getMap().getType(), getDst().getType(), "the destination",
                   getCoords().size(), getGather().size(), "gather");
 }
@@ -324,9 +348,14 @@ static LogicalResult checkDsmem(Operation *op, MemRefType memory, size_t indices
   if (failed(checkSmem(op, memory, "a peer's memory")) ||
       failed(checkIndices(op, indices, memory, "a peer's memory")))
     return failure();
-  if (value != memory.getElementType())
+  auto vector = dyn_cast<VectorType>(value);
+  if (getElementTypeOrSelf(value) != memory.getElementType() || (vector && vector.getRank() != 1))
     return op->emitOpError() << "the value has type " << value << ", expected the element type "
-                             << memory.getElementType() << " of " << memory;
+                             << memory.getElementType() << " of " << memory
+                             << ", or a vector of it";
+  if (vector && !memory.isLastDimUnitStride())
+    return op->emitOpError() << "a vector takes consecutive elements, but the innermost dimension of "
+                             << memory << " has another stride than 1";
   return success();
 }
 

@@ -20,6 +20,7 @@ inline constexpr int64_t kMaxMbarrierCount = (1 << 20) - 1;
 // Copies.
 inline constexpr int64_t kBulkGranularity = 16;
 inline constexpr int64_t kTmaSmemAlignment = 128;
+inline constexpr int64_t kPaddedBox = 128; // elements in a row of padded ones
 inline constexpr int64_t kGatherRows = 4;
 inline constexpr int64_t kTensorMapBytes = 128;
 inline constexpr int64_t kMaxTensorRank = 5;

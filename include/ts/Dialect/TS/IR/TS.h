@@ -53,7 +53,11 @@ namespace mlir::ts {
 unsigned getSwizzle(MemRefType type);
 bool isSmem(Type type);
 bool isTmem(Type type);
-/// Bytes of one element as stored in shared memory; sub-byte types count as packed.
+/// Elements of less than a byte lie 16 to 16 bytes (see #ts.smem).
+bool isPadded(MemRefType type);
+/// Bits that one element takes up in memory: its width, or 8 where it is padded.
+int64_t getStoredBits(MemRefType type);
+/// Bytes of one memref as stored in shared memory; sub-byte types count as packed unless padded.
 int64_t getBytes(MemRefType type);
 /// Name of the resource-defining op behind a resource value ("" when it is a block argument).
 StringRef getResourceName(Value resource);

@@ -97,9 +97,17 @@ def TS_SmemSpaceAttr : TS_Attr<"SmemSpace", "smem"> {
     pattern that TMA, UMMA and wgmma share: within each span, the 16-byte chunk index is XORed with
     the 128-byte line number (PTX ISA 8.8, "Tensor swizzle modes"). The innermost dimension of a
     swizzled tile is exactly `swizzle` bytes.
+
+    `padded`: elements of 4 or 6 bits lie 16 to 16 bytes, packed at their start, as the f8f6f4 kinds
+    of UMMA read them and as TMA writes them there (CUDA driver, 16U4_ALIGN16B and 16U6_ALIGN16B).
+    Each counts as a byte of memory, but a copy still reports packed bytes. Only `ts.tma_load`
+    writes such memory and only `ts.umma` reads it.
+    Example: `memref<128x128xf4E2M1FN, #ts.smem<128, padded>>`.
   }];
-  let parameters = (ins DefaultValuedParameter<"unsigned", "0">:$swizzle);
-  let assemblyFormat = "(`<` $swizzle^ `>`)?";
+  let parameters = (ins DefaultValuedParameter<"unsigned", "0">:$swizzle,
+                        DefaultValuedParameter<"bool", "false">:$padded);
+  let builders = [AttrBuilder<(ins "unsigned":$swizzle), "return $_get($_ctxt, swizzle, false);">];
+  let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
 }
 

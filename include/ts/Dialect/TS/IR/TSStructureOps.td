@@ -87,8 +87,9 @@ def TS_ResourceOp : TS_Declaration<"resource"> {
 def TS_WorkQueueOp : TS_Declaration<"work_queue", [AttrSizedOperandSegments]> {
   let summary = "queue of work tiles of a persistent kernel";
   let description = [{
-    `static` hands tile `cta + i * ctas` to a CTA; `clc` asks the hardware for the next cluster
-    (clusterlaunchcontrol, sm_100 and later). `over` are the tile counts, slowest first; a linear
+    `static` hands tile `cta + i * ctas` to a CTA, with clusters tile `cluster + i * clusters` to all
+    CTAs of a cluster; `clc` asks the hardware for the next cluster (clusterlaunchcontrol, sm_100
+    and later) and hands out tiles in the same way. `over` are the tile counts, slowest first; a linear
     tile number is decoded in groups of `group` tiles of the first dimension, so that neighbouring
     CTAs share operands in L2. `skip` is a per-tile predicate over the coordinates: a skipped
     tile runs no task's body.

@@ -194,6 +194,9 @@ def TS_UmmaOp : TS_Work<"umma", [TS_SingleThread, AttrSizedOperandSegments]> {
     stored in panels side by side, `memref<panels x rows x span>`. With `cta_group = 2` each CTA
     names its own half: half of D's rows and A's, half of B's rows; D's columns are all of N.
 
+    Narrow floats of 8, 6 and 4 bits mix; those of less than a byte lie in shared memory padded
+    (`#ts.smem<128, padded>`), unless both are f4 with scales (kinds mxf4 and mxf4nvf4).
+
     C1: M is 64 or 128 (256 with `cta_group = 2`), N a multiple of 8 up to 256 (16 for M = 128).
 
     ```mlir
@@ -231,6 +234,9 @@ def TS_TmemCopyOp : TS_Work<"tmem_copy", [TS_SingleThread]> {
   let description = [{
     Completes through tcgen05.commit, never through a store wait. `shape` is "128x256b", "4x256b",
     "128x128b", "64x128b.warpx2::02_13", "64x128b.warpx2::01_23" or "32x128b.warpx4".
+    A source without swizzle is taken byte by byte in order, core matrices of 8 rows of 16 bytes. Of
+    a swizzled one, a tile like an operand of `ts.umma` with the shape's number of rows, row r goes
+    to lane r. A larger source is several copies, to the columns behind.
   }];
   let arguments = (ins AnyMemRef:$src, AnyMemRef:$dst, StrAttr:$shape,
                        DefaultValuedAttr<I64Attr, "1">:$cta_group);
