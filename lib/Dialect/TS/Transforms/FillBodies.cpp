@@ -124,9 +124,11 @@ Ring *KernelFiller::ringOf(Value resource) {
   return it == rings.end() ? nullptr : &it->second;
 }
 
-int64_t KernelFiller::peersOf(const Ring &ring) const {
+int64_t KernelFiller::peersOf(const Ring &ring, std::array<bool, 2> multicast) const {
+  if (!ring.spec)
+    return 1;
   proto::CtaGrid grid(*ring.spec, cluster);
-  return llvm::popcount(uint64_t(grid.peers(0, ring.spec->multicast)));
+  return llvm::popcount(uint64_t(grid.peers(0, multicast)));
 }
 
 SmallVector<Access> KernelFiller::accessesOf(Operation *work, const Ring &ring) {

@@ -27,6 +27,8 @@ struct Access {
   bool write = false;
   ::ts::protocol::Engine engine = ::ts::protocol::EngineGeneric;
   int64_t offset = 0, size = 0;
+  /// Of a multicast copy: along which dimensions of the cluster its CTAs each bring a part of it.
+  std::array<bool, 2> multicast = {false, false};
 };
 
 struct Ring {
@@ -62,8 +64,8 @@ public:
   int64_t nextReport() { return reports++; }
   int64_t ctasPerMma() const { return cluster.ctasPerMma; }
   const ::ts::protocol::ClusterSpec &getCluster() const { return cluster; }
-  /// CTAs that a multicast copy into the ring reaches.
-  int64_t peersOf(const Ring &ring) const;
+  /// CTAs that a multicast copy into the ring reaches along these dimensions.
+  int64_t peersOf(const Ring &ring, std::array<bool, 2> multicast) const;
   void remark(Operation *at, const Twine &text) const {
     if (remarks)
       at->emitRemark() << "ts-fill-bodies: " << text;
@@ -118,11 +120,14 @@ private:
   void notRead(Value resource);
   SmallVector<Value> membersOf(Value resource);
   bool readByMatrix(const Ring &ring, ArrayRef<Access> accesses);
+  bool clipMulticast(ProduceOp op, const Ring &ring, int64_t size,
+                     SmallVectorImpl<Access> &accesses);
   LogicalResult passOn(ConsumeOp op, const Ring &ring, ArrayRef<Access> accesses);
 
   llvm::MapVector<std::pair<Value, int>, Counter> counters;
   llvm::SetVector<Value> held;                      ///< consumed stages
   llvm::MapVector<Value, Operation *> unread;       ///< declared reads that no product has made yet
+  llvm::MapVector<Value, Operation *> early;        ///< of these, reads of stages that are not held
   llvm::DenseMap<Value, SmallVector<Value>> passed; ///< result of a consume -> its stage's views
   llvm::DenseMap<Value, int64_t> filled;
 };
@@ -133,6 +138,8 @@ public:
   BodyWriter(TaskFiller &task, const Ring &ring, Operation *op);
 
   LogicalResult write(ArrayRef<Access> accesses, ArrayRef<Value> operands);
+  /// Reads by threads what a matrix engine is declared to read.
+  void readByThreads(ArrayRef<Access> accesses);
   Block *getBlock() { return body; }
   ImplicitLocOpBuilder b;
 
@@ -149,6 +156,7 @@ private:
   Value expected(); ///< i32: the slot's byte in every byte
   Value row();      ///< i32: the slot's row of the tables
   LogicalResult refuse(const Twine &why);
+  Value ofThisCta(ArrayRef<int64_t> byCta, Type type);
 
   Value index(int64_t value);
   Value i32(int64_t value);

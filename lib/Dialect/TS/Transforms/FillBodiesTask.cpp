@@ -160,13 +160,22 @@ static ConsumeOp makeViews(OpBuilder &b, Operation *before, const Ring &ring) {
   return consume;
 }
 
+static size_t viewCount(Value resource) {
+  auto def = resource.getDefiningOp<ResourceOp>();
+  return def.getViewTypes().size();
+}
+
 LogicalResult TaskFiller::operandsOf(ProduceOp op, SmallVectorImpl<Value> &views) {
   llvm::SmallPtrSet<Value, 4> named;
   // First the stages that the call's own operands speak of: an earlier one may still be held.
   for (Value use : op.getUses()) {
     auto it = passed.find(use);
     auto consume = use.getDefiningOp<ConsumeOp>();
-    if (it == passed.end() || !consume || !held.contains(consume.getResource()))
+    if (it == passed.end() || !consume)
+      continue;
+    auto at = early.find(consume.getResource());
+    bool isEarly = at != early.end() && at->second == consume;
+    if (!isEarly && !held.contains(consume.getResource()))
       continue;
     named.insert(consume.getResource());
     for (Value view : it->second)
@@ -179,6 +188,11 @@ LogicalResult TaskFiller::operandsOf(ProduceOp op, SmallVectorImpl<Value> &views
   for (auto &[resource, consume] : unread)
     if (held.contains(resource) && !named.contains(resource))
       rest.push_back(resource);
+  // A stage that is not held is the one that was read.
+  for (auto &[resource, consume] : early)
+    if (!named.contains(resource) && consume->getBlock() == op->getBlock())
+      llvm::append_range(views, consume->getResults().take_back(viewCount(resource)));
+  early.clear();
   // A product needs something to multiply: what is held, then.
   if (views.empty() && rest.empty())
     for (Value resource : held)
@@ -210,6 +224,13 @@ LogicalResult TaskFiller::passOn(ConsumeOp op, const Ring &ring, ArrayRef<Access
   SmallVector<Value> views;
   for (BlockArgument arg : body->getArguments())
     views.push_back(arg);
+  // Where no wait has opened the stage, the declared read is unordered here, whatever a later wait
+  // orders. A product has nowhere to put its result yet, so threads read.
+  bool isEarly = !held.contains(op.getResource());
+  if (isEarly) {
+    kernel.remark(op, "read by threads, since no wait has opened the stage before");
+    writer.readByThreads(accesses);
+  }
   if (failed(writer.write({}, views)))
     return failure();
   for (auto [from, to] : llvm::zip(op.getResults(), next.getResults()))
@@ -217,7 +238,7 @@ LogicalResult TaskFiller::passOn(ConsumeOp op, const Ring &ring, ArrayRef<Access
   SmallVector<Value> stage(llvm::drop_begin(next.getResults(), count));
   for (Value result : next.getResults().take_front(count))
     passed[result] = stage;
-  unread[op.getResource()] = next;
+  (isEarly ? early : unread)[op.getResource()] = next;
   op.erase();
   return success();
 }
@@ -240,6 +261,58 @@ static SmallVector<Access> clip(ArrayRef<Access> accesses, int64_t begin, int64_
   return result;
 }
 
+/// Copies of `size` bytes by each CTA that fill more than that, since each brings a part of what
+/// several receive: all of the stage along the one dimension in which it has peers, or the first
+/// buffer along n and the second along m, as the operands of a product. Reduces `accesses` to what
+/// is filled; false where the bytes do not say so.
+bool TaskFiller::clipMulticast(ProduceOp op, const Ring &ring, int64_t size,
+                               SmallVectorImpl<Access> &accesses) {
+  if (!ring.spec || kernel.peersOf(ring, ring.spec->multicast) == 1)
+    return false;
+  std::array<bool, 2> flags = ring.spec->multicast;
+  std::array<bool, 2> along[] = {{flags[0], false}, {false, flags[1]}};
+  bool both = kernel.peersOf(ring, along[0]) > 1 && kernel.peersOf(ring, along[1]) > 1;
+  bool single = true;
+  task.walk([&](ProduceOp other) {
+    single &= other == op || other.getAux() || other.getResource() != op.getResource();
+  });
+  int64_t from = covered(op.getResource()), at = 0, left = size, filled = 0;
+  auto dimensions = [&](size_t number) {
+    if (accesses.size() == 1 && !both)
+      return flags;
+    return number < 2 ? along[number] : std::array<bool, 2>{};
+  };
+  auto take = [&](auto &&dimensionsOf) {
+    SmallVector<Access> taken;
+    bool spread = false;
+    at = filled = 0;
+    left = size;
+    for (auto [number, access] : llvm::enumerate(accesses)) {
+      at += access.size;
+      if (at - access.size < from || !left)
+        continue;
+      Access part = access;
+      part.multicast = dimensionsOf(number);
+      int64_t peers = kernel.peersOf(ring, part.multicast);
+      if (access.size % peers || access.size / peers > left)
+        return false;
+      left -= access.size / peers;
+      filled += access.size;
+      spread |= peers > 1;
+      taken.push_back(part);
+    }
+    // Calls beside this one fill the other buffers.
+    if (left || !spread || (!single && taken.size() > 1))
+      return false;
+    accesses.assign(taken.begin(), taken.end());
+    covered(op.getResource()) = from + filled;
+    return true;
+  };
+  if (take(dimensions))
+    return true;
+  return single && !both && take([&](size_t) { return flags; });
+}
+
 LogicalResult TaskFiller::work(Operation &op) {
   Value resource = op.getOperand(0);
   Ring *ring = kernel.ringOf(resource);
@@ -256,19 +329,16 @@ LogicalResult TaskFiller::work(Operation &op) {
     int64_t size = bytes.getInt(), pair = kernel.ctasPerMma();
     if (size > ring->stageBytes && size == ring->stageBytes * pair)
       size = ring->stageBytes; // of both CTAs
-    if (int64_t peers = ring->spec ? kernel.peersOf(*ring) : 1;
-        peers > 1 && size * peers == ring->written)
-      return op.emitError("[TS404] each CTA copies ")
-             << size << " of the " << ring->written << " bytes of a stage of '"
-             << getResourceName(resource) << "' for itself and " << peers - 1
-             << " peer(s); ts-fill-bodies does not make multicast copies, write this body";
     int64_t &from = covered(resource);
-    if (from + size > ring->stageBytes)
-      return op.emitError("[TS404] the copies into a stage of '")
-             << getResourceName(resource) << "' declare " << from + size
-             << " bytes, but the stage has " << ring->stageBytes << " in each CTA";
-    accesses = clip(accesses, from, size);
-    from += size;
+    if (size == ring->written || !isa<ProduceOp>(op) ||
+        !clipMulticast(cast<ProduceOp>(op), *ring, size, accesses)) {
+      if (from + size > ring->stageBytes)
+        return op.emitError("[TS404] the copies into a stage of '")
+               << getResourceName(resource) << "' declare " << from + size
+               << " bytes, but the stage has " << ring->stageBytes << " in each CTA";
+      accesses = clip(accesses, from, size);
+      from += size;
+    }
   }
   // One warp reaches a quarter of tensor memory; memory that no pipeline guards is filled by the
   // copy engine of the task that multiplies.

@@ -40,6 +40,22 @@ LogicalResult BodyWriter::refuse(const Twine &why) {
          << getResourceName(op->getOperand(0)) << "' a body: " << why;
 }
 
+/// `byCta[rank]` of the CTA that executes the body.
+Value BodyWriter::ofThisCta(ArrayRef<int64_t> byCta, Type type) {
+  auto number = [&](int64_t value) -> Value {
+    return arith::ConstantOp::create(b, b.getIntegerAttr(type, value));
+  };
+  Value result = number(byCta[0]);
+  if (llvm::all_equal(byCta))
+    return result;
+  Value rank = InfoOp::create(b, b.getIndexType(), InfoKind::CtaRank);
+  for (size_t cta = 1; cta < byCta.size(); ++cta) {
+    Value here = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, rank, index(int64_t(cta)));
+    result = arith::SelectOp::create(b, here, number(byCta[cta]), result);
+  }
+  return result;
+}
+
 /// `shape` elements of a byte array from `offset`.
 Value BodyWriter::bytes(Value view, Value offset, ArrayRef<int64_t> shape, Type element) {
   auto type = MemRefType::get(shape, element, MemRefLayoutAttrInterface(),
@@ -233,13 +249,29 @@ LogicalResult BodyWriter::copyByTma(const Access &access) {
   proto::CtaGrid grid(*ring.spec, kernel.getCluster());
   // Every warp issues its share, also where one arms for all: a warp that waits for a stage without
   // filling it is tied to nothing and may fall a lap behind.
-  int64_t warps = task.task.getWarpsPerReplica(), size = access.size;
+  int64_t peers = kernel.peersOf(ring, access.multicast);
+  int64_t warps = task.task.getWarpsPerReplica(), size = access.size / peers;
   bool own = task.lanePerWarp(ring, side);
   bool shared = warps > 1 && !own && size % (warps * kTmaSmemAlignment) == 0;
   Value warp;
   if (warps > 1 && !own)
     warp = InfoOp::create(b, b.getIndexType(), InfoKind::Warp);
-  Value base = index(access.offset);
+  Value base = index(access.offset), mask;
+  if (peers > 1) {
+    if (size % kTmaSmemAlignment)
+      return refuse("each of " + Twine(peers) + " CTAs would bring " + Twine(size) + " bytes of '" +
+                    ring.alloc(access.alloc).getName() +
+                    "' to all of them, no multiple of 128 (PTX ISA 8.8, cp.async.bulk.tensor)");
+    // This CTA's part is the one of its number among its peers.
+    SmallVector<int64_t> parts, masks;
+    for (int64_t cta = 0; cta < grid.size(); ++cta) {
+      uint64_t reached = grid.peers(cta, access.multicast);
+      masks.push_back(int16_t(reached));
+      parts.push_back(size * llvm::popcount(reached & ((uint64_t(1) << cta) - 1)));
+    }
+    base = arith::AddIOp::create(b, base, ofThisCta(parts, b.getIndexType()));
+    mask = ofThisCta(masks, b.getI16Type());
+  }
   if (shared) {
     size /= warps;
     base = arith::AddIOp::create(b, base, arith::MulIOp::create(b, warp, index(size)));
@@ -261,7 +293,7 @@ LogicalResult BodyWriter::copyByTma(const Access &access) {
     Value at = arith::AddIOp::create(b, base, index(done));
     Value tile = bytes(body->getArgument(access.alloc), at, {rows, width}, b.getI8Type());
     Value first = arith::MulIOp::create(b, number, index(rows));
-    TmaLoadOp::create(b, kernel.table(rows, width), ValueRange{first, index(0)}, tile, Value(),
+    TmaLoadOp::create(b, kernel.table(rows, width), ValueRange{first, index(0)}, tile, mask,
                       ValueRange(), Value(), uint64_t(pair ? 2 : 1));
     done += rows * width;
   }
@@ -340,6 +372,27 @@ LogicalResult BodyWriter::access(const Access &access, ArrayRef<Value> operands)
     return success(); // ts.fetch_tile
   }
   return success();
+}
+
+void BodyWriter::readByThreads(ArrayRef<Access> accesses) {
+  OpBuilder::InsertionGuard guard(b);
+  // The products of a pair of CTAs are its leader's, and so is this read.
+  if (kernel.ctasPerMma() > 1) {
+    Value rank = InfoOp::create(b, b.getIndexType(), InfoKind::CtaRank);
+    Value odd = arith::RemUIOp::create(b, rank, index(kernel.ctasPerMma()));
+    Value leads = arith::CmpIOp::create(b, arith::CmpIPredicate::eq, odd, index(0));
+    auto branch = scf::IfOp::create(b, leads, /*withElseRegion=*/false);
+    b.setInsertionPointToStart(branch.thenBlock());
+  }
+  int64_t at = 0;
+  for (Access part : accesses) {
+    Value view = body->getArgument(part.alloc);
+    int64_t filled = std::clamp<int64_t>(ring.written - at, 0, part.size);
+    at += part.size;
+    part.size = filled;
+    if (!part.write && part.size && !isTmem(view.getType()))
+      copyLine(view, part, /*asynchronous=*/false);
+  }
 }
 
 /// With accesses: performs them. Without: an empty body that yields the zeros and `operands`.

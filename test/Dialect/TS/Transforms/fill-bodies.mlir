@@ -211,12 +211,41 @@ gpu.module @m attributes {ts.chip = "sm_100a"} {
 // -----
 
 gpu.module @m attributes {ts.chip = "sm_100a"} {
+  // Each CTA brings its half to both.
+  // CHECK-LABEL: ts.kernel @multicast
   ts.kernel @multicast(%n: index) warps(8) cluster(2, 1, 1) {
+    // CHECK-DAG: %[[BOTH:.+]] = arith.constant 3 : i16
+    // CHECK-DAG: %[[HALF:.+]] = arith.constant 2048 : index
     %r = ts.resource "r" smem(x: memref<4096xi8, #ts.smem>) pipeline(tma_async, stages = 2, num_bytes = 4096, cta_layout = (1, 2, 1, 1), mcast = (0, 1))
     ts.task "load" warps(4, 1) writes(%r) {
       ts.acquire %r
-      // expected-error @+1 {{[TS404] each CTA copies 2048 of the 4096 bytes of a stage of 'r' for itself and 1 peer(s); ts-fill-bodies does not make multicast copies, write this body}}
+      // CHECK: %[[RANK:.+]] = ts.info cta_rank
+      // CHECK: %[[SECOND:.+]] = arith.cmpi eq, %[[RANK]]
+      // CHECK: %[[PART:.+]] = arith.select %[[SECOND]], %[[HALF]]
+      // CHECK: memref.view %{{.+}}[%[[PART]]]
+      // CHECK: ts.tma_load {{.*}} multicast(%[[BOTH]])
+      // CHECK-NOT: ts.tma_load
       ts.produce %r "load" declared bytes(2048)
+      ts.commit %r
+    }
+  }
+}
+
+// -----
+
+gpu.module @m attributes {ts.chip = "sm_100a"} {
+  // The operands of a product over 2 x 2 CTAs: one along each dimension.
+  // CHECK-LABEL: ts.kernel @multicast_operands
+  ts.kernel @multicast_operands(%n: index) warps(8) cluster(2, 2, 1) {
+    %r = ts.resource "r" smem(x: memref<4096xi8, #ts.smem>, y: memref<8192xi8, #ts.smem>) pipeline(tma_async, stages = 2, num_bytes = 12288, cta_layout = (1, 2, 2, 1))
+    ts.task "load" warps(4, 1) writes(%r) {
+      ts.acquire %r
+      // CHECK: ts.produce %{{.+}} "load" (%[[X:.+]], %[[Y:.+]]) {
+      // CHECK: memref.view %[[X]]
+      // CHECK: ts.tma_load %fill_8x256{{.*}} multicast
+      // CHECK: memref.view %[[Y]]
+      // CHECK: ts.tma_load %fill_16x256{{.*}} multicast
+      ts.produce %r "load" declared bytes(6144)
       ts.commit %r
     }
   }
