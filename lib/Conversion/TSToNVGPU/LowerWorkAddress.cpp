@@ -230,8 +230,11 @@ static std::optional<Access> getAccess(Operation *op) {
     return Access{
         store.getMemRef(), store.getIndices(), store.getValue(), store.getValue().getType(), {}};
   if (auto store = dyn_cast<vector::StoreOp>(op))
-    return Access{store.getBase(), store.getIndices(), store.getValueToStore(),
-                  store.getValueToStore().getType(), {}};
+    return Access{store.getBase(),
+                  store.getIndices(),
+                  store.getValueToStore(),
+                  store.getValueToStore().getType(),
+                  {}};
   if (auto load = dyn_cast<DsmemLoadOp>(op))
     return Access{load.getSrc(), load.getIndices(), {}, load.getResult().getType(), load.getCta()};
   if (auto store = dyn_cast<DsmemStoreOp>(op))

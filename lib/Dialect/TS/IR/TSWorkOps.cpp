@@ -354,8 +354,9 @@ static LogicalResult checkDsmem(Operation *op, MemRefType memory, size_t indices
                              << memory.getElementType() << " of " << memory
                              << ", or a vector of it";
   if (vector && !memory.isLastDimUnitStride())
-    return op->emitOpError() << "a vector takes consecutive elements, but the innermost dimension of "
-                             << memory << " has another stride than 1";
+    return op->emitOpError()
+           << "a vector takes consecutive elements, but the innermost dimension of " << memory
+           << " has another stride than 1";
   return success();
 }
 
