@@ -23,6 +23,12 @@ bool keepsIntegers(Op op) {
   return op != Op::Div && op != Op::Exp && op != Op::Sqrt && op != Op::MatMul;
 }
 
+/// Whether multiplying by it, or dividing, costs no rounding.
+bool exactFactor(const Approx &x) {
+  int exponent;
+  return x.bound == 0 && (x.value == 0 || std::fabs(std::frexp(x.value, &exponent)) == 0.5);
+}
+
 /// One operation; `operations` is how many roundings it costs on top of what its operands bring.
 Approx apply(Op op, const Approx *x, int &operations) {
   const Approx &a = x[0], &b = x[1];
@@ -40,11 +46,11 @@ Approx apply(Op op, const Approx *x, int &operations) {
     operations = 1;
     return {a.value - b.value, a.bound + b.bound};
   case Op::Mul:
-    operations = 1;
+    operations = !exactFactor(a) && !exactFactor(b);
     return {a.value * b.value,
             std::fabs(a.value) * b.bound + std::fabs(b.value) * a.bound + a.bound * b.bound};
   case Op::Div: {
-    operations = 1;
+    operations = !exactFactor(b) || b.value == 0;
     double quotient = a.value / b.value, room = std::fabs(b.value) - b.bound;
     if (a.bound == 0 && b.bound == 0)
       return {quotient, 0};
@@ -58,7 +64,10 @@ Approx apply(Op op, const Approx *x, int &operations) {
   case Op::Relu:
     return {a.value > 0 || std::isnan(a.value) ? a.value : 0.0, a.bound};
   case Op::Exp:
-    operations = functionOperations;
+    // exp(0) is 1; where f32 has nothing above zero, zero it is.
+    if (a.value + a.bound < std::log(0x1p-150))
+      return {0, 0};
+    operations = a.value == 0 && a.bound == 0 ? 0 : functionOperations;
     return {std::exp(a.value), std::exp(a.value) * std::expm1(a.bound)};
   case Op::Sqrt: {
     operations = functionOperations;
@@ -151,7 +160,7 @@ void ts::applyElementwise(Op op, const std::vector<CheckTensor> &operands, Check
       }
       int operations;
       Approx y = apply(op, x, operations);
-      bool exact = integers && isIntegral(y.value);
+      bool exact = isIntegral(y.value) && (integers || (operations == 0 && y.bound == 0));
       integral &= exact;
       if (operations && !exact)
         y.bound += operationBound(operations, y.value, hasProduct, output);
@@ -161,12 +170,37 @@ void ts::applyElementwise(Op op, const std::vector<CheckTensor> &operands, Check
     if (!integral)
       allIntegral = false;
   });
-  result.integral = integers && allIntegral;
+  result.integral = allIntegral;
   dropZeroBound(result);
 }
 
-void ts::reduceTensor(bool maximum, const CheckTensor &operand, int64_t reduced, int64_t inner,
-                      CheckTensor &result) {
+void ts::roundTensor(ElementType type, const CheckTensor &operand, CheckTensor &result) {
+  result.bound = operand.bound;
+  result.noise.resize(result.value.size());
+  bool exact = true;
+  for (int64_t i = 0; i < operand.size(); ++i) {
+    auto at = static_cast<size_t>(i);
+    double value = result.value[at] = operand.value[at];
+    bool same = operand.boundAt(i) == 0 && roundToElement(type, value) == value;
+    result.noise[at] = same ? 0 : relativeRounding(type) * (std::fabs(value) + operand.boundAt(i));
+    exact &= same;
+  }
+  if (exact)
+    result.noise.clear();
+  result.integral = operand.integral && exact;
+}
+
+void ts::foldNoise(CheckTensor &tensor) {
+  if (tensor.noise.empty())
+    return;
+  tensor.bound.resize(tensor.value.size());
+  for (size_t i = 0; i < tensor.noise.size(); ++i)
+    tensor.bound[i] += tensor.noise[i];
+  tensor.noise.clear();
+}
+
+void ts::reduceTensor(bool maximum, double initial, const CheckTensor &operand, int64_t reduced,
+                      int64_t inner, CheckTensor &result) {
   result.bound.resize(result.value.size());
   std::atomic<bool> allIntegral = true;
   parallelFor(result.size(), std::max<int64_t>(1, 65536 / std::max<int64_t>(reduced, 1)),
@@ -174,7 +208,7 @@ void ts::reduceTensor(bool maximum, const CheckTensor &operand, int64_t reduced,
                 bool integral = true;
                 for (int64_t i = begin; i < end; ++i) {
                   int64_t first = i / inner * reduced * inner + i % inner;
-                  double value = maximum ? -std::numeric_limits<double>::infinity() : 0;
+                  double value = maximum ? initial : 0;
                   double bound = 0, magnitude = 0;
                   for (int64_t k = 0; k < reduced; ++k) {
                     int64_t from = first + k * inner;
@@ -184,7 +218,8 @@ void ts::reduceTensor(bool maximum, const CheckTensor &operand, int64_t reduced,
                     bound = maximum ? std::max(bound, operand.boundAt(from))
                                     : bound + operand.boundAt(from);
                   }
-                  bool exact = operand.integral && (maximum || magnitude <= exactIntegerLimit);
+                  bool exact = operand.integral && isIntegral(value) &&
+                               (maximum || magnitude <= exactIntegerLimit);
                   integral &= exact;
                   if (!maximum && !exact)
                     bound += sumBound(static_cast<double>(reduced), magnitude);
@@ -235,6 +270,24 @@ void addOperandBounds(const CheckTensor &a, const CheckTensor &b, int64_t baseA,
     }
   }
 }
+
+/// Adds what the independent errors of the operands bring.
+void addNoise(const CheckTensor &a, const CheckTensor &b, int64_t baseA, int64_t baseB,
+              double *bound, int64_t row, int64_t depth, int64_t columns) {
+  std::vector<double> squares(static_cast<size_t>(columns));
+  for (int64_t k = 0; k < depth; ++k) {
+    auto ia = static_cast<size_t>(baseA + row * depth + k);
+    double x = std::fabs(a.value[ia]), nx = a.noise.empty() ? 0 : a.noise[ia];
+    for (int64_t c = 0; c < columns; ++c) {
+      auto ib = static_cast<size_t>(baseB + k * columns + c);
+      double y = std::fabs(b.value[ib]), ny = b.noise.empty() ? 0 : b.noise[ib];
+      double term = x * ny + y * nx + nx * ny;
+      squares[static_cast<size_t>(c)] += term * term;
+    }
+  }
+  for (int64_t c = 0; c < columns; ++c)
+    bound[row * columns + c] += roundingsBound(squares[static_cast<size_t>(c)]);
+}
 } // namespace
 
 void ts::multiply(const CheckTensor &a, const CheckTensor &b, CheckTensor &result) {
@@ -259,13 +312,13 @@ void ts::multiply(const CheckTensor &a, const CheckTensor &b, CheckTensor &resul
   std::vector<double> magnitude(result.value.size(), 0);
   result.bound.assign(result.value.size(), 0);
   bool operandBounds = !a.bound.empty() || !b.bound.empty();
-  std::atomic<bool> allIntegral = a.integral && b.integral && !operandBounds;
+  bool allExact = a.integral && b.integral && !operandBounds && a.noise.empty() && b.noise.empty();
+  std::atomic<bool> allIntegral = allExact;
   for (int64_t i = 0; i < batches; ++i) {
     int64_t baseA = placeA(i) * rows * depth, baseB = placeB(i) * depth * columns;
     double *value = &result.value[static_cast<size_t>(i * perBatch)];
     double *size = &magnitude[static_cast<size_t>(i * perBatch)];
     double *bound = &result.bound[static_cast<size_t>(i * perBatch)];
-    bool integers = a.integral && b.integral && !operandBounds;
     parallelFor(rows, 8, [&](int64_t begin, int64_t end) {
       multiplyRows(a.value.data() + baseA, b.value.data() + baseB, value, size, begin, end, depth,
                    columns);
@@ -273,9 +326,11 @@ void ts::multiply(const CheckTensor &a, const CheckTensor &b, CheckTensor &resul
       for (int64_t row = begin; row < end; ++row) {
         if (operandBounds)
           addOperandBounds(a, b, baseA, baseB, bound, row, depth, columns);
+        if (!a.noise.empty() || !b.noise.empty())
+          addNoise(a, b, baseA, baseB, bound, row, depth, columns);
         for (int64_t c = 0; c < columns; ++c) {
           int64_t k = row * columns + c;
-          bool exact = integers && size[k] <= exactIntegerLimit;
+          bool exact = allExact && size[k] <= exactIntegerLimit;
           integral &= exact;
           if (!exact)
             bound[k] += sumBound(static_cast<double>(depth), size[k]);

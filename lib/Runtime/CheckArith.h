@@ -16,9 +16,15 @@ bool isIntegral(double value);
 void applyElementwise(CheckExpr::Op op, const std::vector<CheckTensor> &operands,
                       CheckTensor &result, bool hasProduct, ElementType output);
 
+/// result = operand, each value rounded to `type` somewhere in the kernel.
+void roundTensor(ElementType type, const CheckTensor &operand, CheckTensor &result);
+
+/// Makes the noise a part of the bound: it is not independent any more.
+void foldNoise(CheckTensor &tensor);
+
 /// Sum or maximum over the middle dimension of operand seen as [.., reduced, inner].
-void reduceTensor(bool maximum, const CheckTensor &operand, int64_t reduced, int64_t inner,
-                  CheckTensor &result);
+void reduceTensor(bool maximum, double initial, const CheckTensor &operand, int64_t reduced,
+                  int64_t inner, CheckTensor &result);
 
 /// result = a @ b over the last two dimensions, the others broadcast.
 void multiply(const CheckTensor &a, const CheckTensor &b, CheckTensor &result);

@@ -203,7 +203,7 @@ Status CheckEvaluator::inferShape(size_t index, const Arrays &known, const Numbe
     *axis += *axis < 0 ? rank : 0;
     if (*axis < 0 || *axis >= rank)
       return Error{"there is no axis " + std::to_string(*node.axis) + " in " + shapeText(shape)};
-    if (node.op == Op::Max && shape[static_cast<size_t>(*axis)] == 0)
+    if (node.op == Op::Max && !node.initial && shape[static_cast<size_t>(*axis)] == 0)
       return Error{"the maximum over no elements is not defined"};
     if (node.keepDims)
       shape[static_cast<size_t>(*axis)] = 1;
@@ -250,16 +250,35 @@ double CheckEvaluator::cost(int index, const std::vector<int64_t> &selected) con
 }
 
 CheckTensor CheckEvaluator::evaluate(const Selection &selection) const {
-  return evaluate(expr.root(), selection);
+  last.clear();
+  CheckTensor result = evaluate(expr.root(), selection);
+  foldNoise(result);
+  return result;
 }
 
 CheckTensor CheckEvaluator::operandOf(int node, size_t operand, const Selection &selection) const {
   const std::vector<int64_t> one = {0};
-  return evaluate(expr.nodes[static_cast<size_t>(node)].operands[operand],
-                  operandDims<std::vector<int64_t>>(node, operand, selection, allOf, one));
+  CheckTensor result =
+      evaluate(expr.nodes[static_cast<size_t>(node)].operands[operand],
+               operandDims<std::vector<int64_t>>(node, operand, selection, allOf, one));
+  if (expr.nodes[static_cast<size_t>(node)].op != Op::MatMul)
+    foldNoise(result);
+  return result;
 }
 
 CheckTensor CheckEvaluator::evaluate(int index, const Selection &selection) const {
+  const CheckExpr::Node &node = expr.nodes[static_cast<size_t>(index)];
+  if (node.uses < 2 || node.operands.empty())
+    return compute(index, selection);
+  auto found = last.find(index);
+  if (found == last.end() || found->second.first != selection) {
+    CheckTensor result = compute(index, selection);
+    found = last.insert_or_assign(index, std::pair(selection, std::move(result))).first;
+  }
+  return found->second.second;
+}
+
+CheckTensor CheckEvaluator::compute(int index, const Selection &selection) const {
   auto at = static_cast<size_t>(index);
   switch (expr.nodes[at].op) {
   case Op::Number:
@@ -380,6 +399,10 @@ CheckTensor CheckEvaluator::elementwise(int node, const Selection &selection) co
   for (size_t k = 0; k < info.operands.size(); ++k)
     operands.push_back(operandOf(node, k, selection));
   CheckTensor result = make(selection);
+  if (info.op == Op::Round) {
+    roundTensor(info.type, operands[0], result);
+    return result;
+  }
   applyElementwise(info.op, operands, result, expr.hasProduct(), output);
   return result;
 }
@@ -397,7 +420,8 @@ CheckTensor CheckEvaluator::reduce(int node, const Selection &selection) const {
   } else {
     reduced = operand.size();
   }
-  reduceTensor(info.op == Op::Max, operand, reduced, inner, result);
+  reduceTensor(info.op == Op::Max, info.initial.value_or(-std::numeric_limits<double>::infinity()),
+               operand, reduced, inner, result);
   return result;
 }
 

@@ -6,6 +6,7 @@
 #include <cctype>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 
 using namespace ts;
 
@@ -29,6 +30,8 @@ constexpr Function functions[] = {
     {"where", CheckExpr::Op::Where, 3},
     {"sum", CheckExpr::Op::Sum, 1, false, true},
     {"max", CheckExpr::Op::Max, 1, false, true},
+    {"bf16", CheckExpr::Op::Round, 1},
+    {"f16", CheckExpr::Op::Round, 1},
     {"dim", CheckExpr::Op::Dim, 2},
     {"arange", CheckExpr::Op::Arange, 1},
     {"reshape", CheckExpr::Op::Reshape, 2, true},
@@ -41,17 +44,26 @@ public:
   explicit Parser(const std::string &text) : text(text) { expr.text = text; }
 
   Result<CheckExpr> run() {
-    skipSpace();
-    expr.output = parseName();
-    if (expr.output.empty())
-      fail("expected the name of an output array, found " + here());
-    else if (!accept("=") || peek('='))
-      fail("expected '=' after '" + expr.output + "', found " + here());
-    if (message.empty())
-      parseComparison();
+    do {
+      skipSpace();
+      expr.output = parseName();
+      if (expr.output.empty())
+        fail("expected the name of an output array, found " + here());
+      else if (!accept("=") || peek('='))
+        fail("expected '=' after '" + expr.output + "', found " + here());
+      skipSpace();
+      size_t at = pos;
+      int value = message.empty() ? parseComparison() : -1;
+      if (message.empty() && value != expr.root())
+        failAt(at, "this name has its value already; use it where it is needed");
+      named[expr.output] = value;
+    } while (accept(";"));
     skipSpace();
     if (message.empty() && pos != text.size())
       fail("expected an operator or the end, found " + here());
+    for (size_t i = 0; i < expr.nodes.size(); ++i)
+      for (int operand : expr.nodes[i].operands)
+        ++expr.nodes[static_cast<size_t>(operand)].uses;
     if (!message.empty())
       return Error{"--check '" + text + "', column " + std::to_string(errorAt + 1) + ": " +
                    message};
@@ -225,6 +237,42 @@ private:
     return text.substr(begin, pos - begin);
   }
 
+  double parseDigits() {
+    // Not through strtod alone: it would also take hexadecimal numbers and names like "inf".
+    size_t end = pos;
+    auto digits = [&] {
+      while (end < text.size() && std::isdigit(static_cast<unsigned char>(text[end])))
+        ++end;
+    };
+    digits();
+    if (end < text.size() && text[end] == '.' && text.compare(end, 2, ".T") != 0) {
+      ++end;
+      digits();
+    }
+    if (end + 1 < text.size() && (text[end] == 'e' || text[end] == 'E')) {
+      ++end;
+      end += text[end] == '-' || text[end] == '+';
+      digits();
+    }
+    std::string number = text.substr(pos, end - pos);
+    char *stop = nullptr;
+    double value = std::strtod(number.c_str(), &stop);
+    if (*stop || stop == number.c_str())
+      fail("'" + number + "' is no number");
+    pos = end;
+    return value;
+  }
+
+  double parseNumber() {
+    bool negative = accept("-");
+    skipSpace();
+    if (pos < text.size() &&
+        (std::isdigit(static_cast<unsigned char>(text[pos])) || text[pos] == '.'))
+      return negative ? -parseDigits() : parseDigits();
+    fail("expected a number, found " + here());
+    return 0;
+  }
+
   int parsePrimary() {
     skipSpace();
     size_t at = pos;
@@ -234,28 +282,7 @@ private:
     }
     if (pos < text.size() &&
         (std::isdigit(static_cast<unsigned char>(text[pos])) || text[pos] == '.')) {
-      // Not through strtod alone: it would also take hexadecimal numbers and names like "inf".
-      size_t end = pos;
-      auto digits = [&] {
-        while (end < text.size() && std::isdigit(static_cast<unsigned char>(text[end])))
-          ++end;
-      };
-      digits();
-      if (end < text.size() && text[end] == '.' && text.compare(end, 2, ".T") != 0) {
-        ++end;
-        digits();
-      }
-      if (end + 1 < text.size() && (text[end] == 'e' || text[end] == 'E')) {
-        ++end;
-        end += text[end] == '-' || text[end] == '+';
-        digits();
-      }
-      std::string number = text.substr(pos, end - pos);
-      char *stop = nullptr;
-      double value = std::strtod(number.c_str(), &stop);
-      if (*stop || stop == number.c_str())
-        return fail("'" + number + "' is no number");
-      pos = end;
+      double value = parseDigits();
       return addNumber(value, at);
     }
     std::string name = parseName();
@@ -263,6 +290,8 @@ private:
       return fail("expected a number, a name or '(', found " + here());
     if (accept("("))
       return parseCall(name, at);
+    if (auto known = named.find(name); known != named.end())
+      return known->second;
     int node = add(Op::Name, at, {});
     if (node >= 0)
       expr.nodes[static_cast<size_t>(node)].name = name;
@@ -281,6 +310,7 @@ private:
     std::vector<int> operands;
     std::optional<int64_t> axis;
     bool keepDims = false;
+    std::optional<double> initial;
     do {
       skipSpace();
       if (function->axis && operands.size() == function->operands) {
@@ -290,9 +320,13 @@ private:
           axis = parseAxis();
         else if (function->op != Op::Repeat && key == "keepdims" && accept("="))
           keepDims = parseTruth();
+        else if (function->op == Op::Max && key == "initial" && accept("="))
+          initial = parseNumber();
         else
           return failAt(keyAt, function->op == Op::Repeat ? "expected 'axis='"
-                                                          : "expected 'axis=' or 'keepdims='");
+                               : function->op == Op::Sum
+                                   ? "expected 'axis=' or 'keepdims='"
+                                   : "expected 'axis=', 'keepdims=' or 'initial='");
       } else {
         operands.push_back(parseComparison());
       }
@@ -310,6 +344,9 @@ private:
     if (node >= 0) {
       expr.nodes[static_cast<size_t>(node)].axis = axis;
       expr.nodes[static_cast<size_t>(node)].keepDims = keepDims;
+      expr.nodes[static_cast<size_t>(node)].initial = initial;
+      if (function->op == Op::Round)
+        expr.nodes[static_cast<size_t>(node)].type = *parseElementType(name);
     }
     return node;
   }
@@ -335,6 +372,7 @@ private:
   size_t pos = 0, errorAt = 0;
   int depth = 0;
   std::string message;
+  std::map<std::string, int> named; // what the names before the last '=' stand for
   CheckExpr expr;
 };
 } // namespace

@@ -15,6 +15,10 @@ double ts::operationBound(int operations, double value, bool hasProduct, Element
   return operations * halfUlp(narrow ? output : ElementType::F32, value);
 }
 
+double ts::roundingsBound(double squares) { return 4 * std::sqrt(squares); }
+
+double ts::relativeRounding(ElementType type) { return halfUlp(type, 1); }
+
 double ts::allowedError(ElementType output, double reference, double bound) {
   if (bound == 0)
     return std::fabs(roundToElement(output, reference) - reference);

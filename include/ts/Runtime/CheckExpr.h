@@ -1,7 +1,7 @@
 // What `ts-run --check 'D = A @ B.T'` means: a small NumPy-like language over the arrays of a
 // launch.
 //
-//   check      := name '=' comparison
+//   check      := (name '=' comparison ';')* name '=' comparison
 //   comparison := sum (('<' | '<=' | '>' | '>=' | '==' | '!=') sum)?       1 where true, else 0
 //   sum        := product (('+' | '-') product)*
 //   product    := unary (('*' | '/' | '@') unary)*
@@ -11,12 +11,17 @@
 //   primary    := number | name | '(' comparison ')' | function
 //   function   := exp(x) | relu(x) | abs(x) | sqrt(x) | maximum(x, y) | minimum(x, y)
 //               | where(condition, x, y)
-//               | sum(x, axis=n, keepdims=True) | max(x, axis=n, keepdims=True)
+//               | sum(x, axis=n, keepdims=True) | max(x, axis=n, keepdims=True, initial=number)
+//               | bf16(x) | f16(x)
 //               | dim(x, i) | arange(n) | reshape(x, n, ...) | transpose(x, i, ...)
 //               | repeat(x, n, axis=i)
 //
 // Sizes, axes and the ends of ranges are sums and products of integers and dim(): they may not
 // depend on an array's values.
+//
+// Names before the last '=' stand for their expressions in what follows; the last one is the
+// output. `bf16` and `f16` say that the kernel rounds here. Without `initial` the maximum of
+// nothing is an error.
 //
 // Broadcasting, axes and `@` (on two or more dimensions) follow NumPy. Evaluation is in double
 // precision, for any selection of the result's elements, so that a huge product can be checked on a
@@ -57,6 +62,7 @@ public:
     Where,
     Sum,
     Max,
+    Round,   // to `type`
     Dim,     // of an array, an index
     Arange,  // 0, 1, ... below a size
     Reshape, // of an array, to sizes
@@ -73,6 +79,9 @@ public:
     std::optional<int64_t>
         axis; // of Sum, Max and Repeat, from the back if negative; all axes if absent
     bool keepDims = false;
+    std::optional<double> initial;       // of Max
+    ElementType type = ElementType::F32; // of Round
+    int uses = 0;                        // as an operand
     size_t column = 0;
   };
 
@@ -95,7 +104,10 @@ struct CheckTensor {
   std::vector<int64_t> shape;
   std::vector<double> value;
   std::vector<double> bound; // empty: all zero
-  bool integral = false;     // integers throughout, none beyond exactIntegerLimit
+  /// The most that each value may be off by beside the bound, independently of the others: by a
+  /// rounding that the expression asks for (Tolerance.h). Empty: not at all.
+  std::vector<double> noise;
+  bool integral = false; // integers throughout, none beyond exactIntegerLimit
 
   int64_t size() const { return static_cast<int64_t>(value.size()); }
   double boundAt(int64_t i) const { return bound.empty() ? 0 : bound[static_cast<size_t>(i)]; }
@@ -127,6 +139,7 @@ private:
   std::optional<double> foldConstant(size_t node) const;
   double cost(int node, const std::vector<int64_t> &selected) const;
   CheckTensor evaluate(int node, const Selection &selection) const;
+  CheckTensor compute(int node, const Selection &selection) const;
   CheckTensor leaf(const HostArray &array, const Selection &selection) const;
   CheckTensor elementwise(int node, const Selection &selection) const;
   CheckTensor matmul(int node, const Selection &selection) const;
@@ -144,6 +157,8 @@ private:
 
   const CheckExpr &expr;
   ElementType output;
+  /// What nodes with several uses gave last: mostly they are asked again for the same selection.
+  mutable std::map<int, std::pair<Selection, CheckTensor>> last;
   std::vector<std::vector<int64_t>> shapes;   // of each node
   std::vector<const HostArray *> arrays;      // of each Name node that is an array
   std::vector<std::optional<double>> numbers; // of each node that depends on no array's values

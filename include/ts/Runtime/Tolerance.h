@@ -30,6 +30,18 @@ double sumBound(double terms, double magnitude);
 /// the output's type where it has none (such kernels compute in that type).
 double operationBound(int operations, double value, bool hasProduct, ElementType output);
 
+/// The bound of a product whose factors were rounded to a narrow type on the way, as an attention
+/// kernel rounds its probabilities. Each term is off by at most so much, independently of the
+/// others; `squares` is the sum of the squares of that. Four times the root: roundings are uniform
+/// within their largest error e, so they have the variance e^2 / 3, and Hoeffding's inequality for
+/// their sum leaves one in 10^10 outside. The linear sum of all e would hide that a key was left
+/// out.
+double roundingsBound(double squares);
+
+/// The most that rounding to `type` changes a value, in parts of it: the kernel may round it at
+/// another scale than the expression.
+double relativeRounding(ElementType type);
+
 /// What exp, and other functions without a correctly rounded instruction, count as.
 inline constexpr int functionOperations = 4;
 

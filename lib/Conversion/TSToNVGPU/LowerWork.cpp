@@ -65,7 +65,7 @@ static LogicalResult lower(Operation *op, bool fence, bool &lowered) {
             TensorMapReplaceOp, CpAsyncOp, CpAsyncCommitOp, CpAsyncWaitOp, FenceOp, WarpSyncOp,
             ClusterSyncOp, DsmemLoadOp, DsmemStoreOp, UmmaOp, TmemLoadOp, TmemWaitOp, TmemStoreOp,
             TmemCopyOp, WgmmaZeroOp, WgmmaStartOp, WgmmaCommitOp, WgmmaWaitOp, FragmentMapOp,
-            FragmentStoreOp, FragmentLoadOp, LdMatrixOp, StMatrixOp>(
+            FragmentReduceOp, FragmentStoreOp, FragmentLoadOp, LdMatrixOp, StMatrixOp>(
           [](auto work) { return lowerOp(work); })
       .Case([&](WgmmaOp work) { return lowerOp(work, fence); })
       .Case([&](vector::StepOp step) { return lowerStep(step); })

@@ -116,6 +116,7 @@ LogicalResult lowerOp(WgmmaOp op, bool fence);
 LogicalResult lowerOp(WgmmaCommitOp op);
 LogicalResult lowerOp(WgmmaWaitOp op);
 LogicalResult lowerOp(FragmentMapOp op);
+LogicalResult lowerOp(FragmentReduceOp op);
 LogicalResult lowerOp(FragmentStoreOp op);
 LogicalResult lowerOp(FragmentLoadOp op);
 LogicalResult lowerOp(LdMatrixOp op);

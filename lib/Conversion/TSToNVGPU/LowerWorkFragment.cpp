@@ -33,20 +33,43 @@ static SmallVector<Value> unpack(WorkBuilder &b, Value fragment) {
   return elements;
 }
 
+/// Of element `i` of a thread: which of its two rows it belongs to, and its column without the
+/// thread's own offset.
+static int64_t rowOf(int64_t i) { return i / 2 % kRowsPerThread; }
+static int64_t columnOf(int64_t i) { return i / 4 * kWgmmaNStep + i % 2; }
+
 LogicalResult mlir::ts::lowerOp(FragmentMapOp op) {
   WorkBuilder b(op);
   FragmentType type = op.getType();
   Type element = type.getElementType();
   SmallVector<SmallVector<Value>> inputs;
-  for (Value input : op.getInputs())
-    inputs.push_back(unpack(b, input));
+  for (Value input : op.getInputs()) {
+    if (isa<FragmentType>(input.getType())) {
+      inputs.push_back(unpack(b, input));
+      continue;
+    }
+    SmallVector<Value> &rows = inputs.emplace_back();
+    for (int64_t row = 0; row < kRowsPerThread; ++row)
+      rows.push_back(b.createOrFold<vector::ExtractOp>(input, row));
+  }
+  Value rows[kRowsPerThread], column;
+  if (op.hasPlace()) {
+    Value lane = b.lane();
+    rows[0] = b.bitOr(b.shiftLeft(b.warpOfGroup(), 4), b.shiftRight(lane, 2));
+    rows[1] = b.add(rows[0], kWarpTileRows / kRowsPerThread);
+    column = b.shiftLeft(b.bitAnd(lane, 3), 1);
+  }
 
   Block &body = op.getBody().front();
   SmallVector<Value> results;
   for (int64_t i = 0, e = type.getShape()[1] / 2; i < e; ++i) {
     IRMapping mapping;
-    for (auto [argument, elements] : llvm::zip_equal(body.getArguments(), inputs))
-      mapping.map(argument, elements[i]);
+    for (auto [argument, input, values] : llvm::zip(body.getArguments(), op.getInputs(), inputs))
+      mapping.map(argument, values[isa<FragmentType>(input.getType()) ? i : rowOf(i)]);
+    if (op.hasPlace()) {
+      mapping.map(body.getArgument(inputs.size()), rows[rowOf(i)]);
+      mapping.map(body.getArgument(inputs.size() + 1), b.add(column, columnOf(i)));
+    }
     for (Operation &inner : body.without_terminator())
       b.clone(inner, mapping);
     results.push_back(
@@ -66,6 +89,67 @@ LogicalResult mlir::ts::lowerOp(FragmentMapOp op) {
       registers.push_back(b.bitcast(result, b.storageType(element)));
   }
   op.getResult().replaceAllUsesWith(b.tile(registers, type));
+  return success();
+}
+
+//===-- Rows ---------------------------------------------------------------------------------===//
+
+static Value combine(WorkBuilder &b, ReduceKind kind, Value x, Value y) {
+  bool isFloat = isa<FloatType>(x.getType());
+  switch (kind) {
+  case ReduceKind::Max:
+    return isFloat ? arith::MaximumFOp::create(b, x, y).getResult()
+                   : arith::MaxSIOp::create(b, x, y).getResult();
+  case ReduceKind::Min:
+    return isFloat ? arith::MinimumFOp::create(b, x, y).getResult()
+                   : arith::MinSIOp::create(b, x, y).getResult();
+  default:
+    return isFloat ? arith::AddFOp::create(b, x, y).getResult()
+                   : arith::AddIOp::create(b, x, y).getResult();
+  }
+}
+
+/// In several chains, which do not wait for each other's latency.
+static Value combineAll(WorkBuilder &b, ReduceKind kind, ArrayRef<Value> values) {
+  constexpr size_t chains = 4;
+  SmallVector<Value> results(values.take_front(chains));
+  for (size_t i = chains; i < values.size(); ++i)
+    results[i % chains] = combine(b, kind, results[i % chains], values[i]);
+  while (results.size() > 1) {
+    size_t half = (results.size() + 1) / 2;
+    for (size_t i = half; i < results.size(); ++i)
+      results[i - half] = combine(b, kind, results[i - half], results[i]);
+    results.resize(half);
+  }
+  return results.front();
+}
+
+LogicalResult mlir::ts::lowerOp(FragmentReduceOp op) {
+  WorkBuilder b(op);
+  auto type = cast<VectorType>(op.getResult().getType());
+  SmallVector<Value> rows;
+  if (isa<FragmentType>(op.getValue().getType())) {
+    SmallVector<Value> elements = unpack(b, op.getValue());
+    for (int64_t row = 0; row < kRowsPerThread; ++row) {
+      SmallVector<Value> own;
+      for (auto [i, element] : llvm::enumerate(elements))
+        if (rowOf(i) == row)
+          own.push_back(element);
+      rows.push_back(combineAll(b, op.getKind(), own));
+    }
+  } else {
+    for (int64_t row = 0; row < kRowsPerThread; ++row)
+      rows.push_back(b.createOrFold<vector::ExtractOp>(op.getValue(), row));
+  }
+  // The four threads of a row are neighbours.
+  if (!op.getPartial())
+    for (Value &row : rows)
+      for (int64_t distance : {1, 2}) {
+        Value other = NVVM::ShflOp::create(b, row.getType(), b.i32(-1), row, b.i32(distance),
+                                           b.i32(31), NVVM::ShflKind::bfly, UnitAttr());
+        row = combine(b, op.getKind(), row, other);
+      }
+  op.getResult().replaceAllUsesWith(vector::FromElementsOp::create(b, type, rows).getResult());
   return success();
 }
 

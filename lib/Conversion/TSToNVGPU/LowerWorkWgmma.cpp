@@ -172,6 +172,9 @@ LogicalResult mlir::ts::lowerOp(WgmmaOp op, bool fence) {
     // Only the first step may overwrite: the rest add to it.
     Value runtime = step == 0 ? Value(op.getAccumulate()) : Value();
     std::optional<int64_t> known = runtime ? getConstantIntValue(runtime) : 1;
+    // What is overwritten needs no value, so none is kept in registers for it.
+    if (known && !*known)
+      acc = LLVM::UndefOp::create(b, acc.getType());
     if (fragment) {
       // 16 columns of a fragment are its registers 4 step .. 4 step + 3.
       auto operandA = ArrayRef(registersA).slice(step * 4, 4);

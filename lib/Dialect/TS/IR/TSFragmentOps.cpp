@@ -17,23 +17,42 @@ static LogicalResult checkSmem(Operation *op, Type type, StringRef what) {
   return op->emitOpError() << what << " lies in shared memory (#ts.smem), found " << type;
 }
 
-//===-- fragment_map -------------------------------------------------------------------------===//
+//===-- fragment_map, fragment_reduce --------------------------------------------------------===//
 
-// ts.fragment_map %f, %g (%x, %y) : type(f), type(g) -> type { ... }
+/// Of an input of ts.fragment_map, the type of one element; null where it can be no input.
+static Type elementOfInput(Type type) {
+  if (auto fragment = dyn_cast<FragmentType>(type))
+    return fragment.getElementType();
+  auto rows = dyn_cast<VectorType>(type);
+  bool fits = rows && !rows.isScalable() && rows.getShape() == ArrayRef<int64_t>{kRowsPerThread};
+  return fits ? rows.getElementType() : Type();
+}
+
+// ts.fragment_map %f, %rows (%x, %y) at (%i, %j) : type(f), type(rows) -> type { ... }
 // The types stand before the region because they give the types of its arguments.
 ParseResult FragmentMapOp::parse(OpAsmParser &parser, OperationState &result) {
   SmallVector<OpAsmParser::UnresolvedOperand> inputs;
-  SmallVector<OpAsmParser::Argument> args;
+  SmallVector<OpAsmParser::Argument> args, place;
   SmallVector<Type> types;
   Type resultType;
   if (parser.parseOperandList(inputs))
     return failure();
   SMLoc argsLoc = parser.getCurrentLocation();
-  if (parser.parseArgumentList(args, OpAsmParser::Delimiter::Paren) ||
-      parser.parseOptionalAttrDictWithKeyword(result.attributes) || parser.parseColon())
+  if (parser.parseArgumentList(args, OpAsmParser::Delimiter::Paren))
+    return failure();
+  if (succeeded(parser.parseOptionalKeyword("at"))) {
+    SMLoc placeLoc = parser.getCurrentLocation();
+    if (parser.parseArgumentList(place, OpAsmParser::Delimiter::Paren))
+      return failure();
+    if (place.size() != 2)
+      return parser.emitError(placeLoc, "found ")
+             << place.size() << " names after 'at', expected the row and the column";
+  }
+  if (parser.parseOptionalAttrDictWithKeyword(result.attributes) || parser.parseColon())
     return failure();
   SMLoc typesLoc = parser.getCurrentLocation();
-  if (parser.parseTypeList(types) || parser.parseArrow() || parser.parseType(resultType))
+  if ((!inputs.empty() && parser.parseTypeList(types)) || parser.parseArrow() ||
+      parser.parseType(resultType))
     return failure();
   if (args.size() != inputs.size())
     return parser.emitError(argsLoc, "found ")
@@ -42,11 +61,15 @@ ParseResult FragmentMapOp::parse(OpAsmParser &parser, OperationState &result) {
     return parser.emitError(typesLoc, "found ")
            << types.size() << " types, expected one per input, " << inputs.size();
   for (auto [arg, type] : llvm::zip_equal(args, types)) {
-    auto fragment = dyn_cast<FragmentType>(type);
-    if (!fragment)
-      return parser.emitError(typesLoc, "an input of ts.fragment_map is a !ts.fragment, found ")
+    arg.type = elementOfInput(type);
+    if (!arg.type)
+      return parser.emitError(typesLoc, "an input of ts.fragment_map is a !ts.fragment or a vector "
+                                        "of two rows, found ")
              << type;
-    arg.type = fragment.getElementType();
+  }
+  for (OpAsmParser::Argument &arg : place) {
+    arg.type = parser.getBuilder().getI32Type();
+    args.push_back(arg);
   }
   if (parser.resolveOperands(inputs, types, typesLoc, result.operands) ||
       parser.parseRegion(*result.addRegion(), args))
@@ -57,37 +80,55 @@ ParseResult FragmentMapOp::parse(OpAsmParser &parser, OperationState &result) {
 }
 
 void FragmentMapOp::print(OpAsmPrinter &printer) {
+  auto printArguments = [&](auto arguments) {
+    printer << '(';
+    llvm::interleaveComma(arguments, printer,
+                          [&](BlockArgument arg) { printer.printRegionArgument(arg, {}, true); });
+    printer << ')';
+  };
+  auto arguments = getBody().getArguments();
   printer << ' ';
   printer.printOperands(getInputs());
-  printer << " (";
-  llvm::interleaveComma(getBody().getArguments(), printer,
-                        [&](BlockArgument arg) { printer.printRegionArgument(arg, {}, true); });
-  printer << ')';
+  printer << (getInputs().empty() ? "" : " ");
+  printArguments(arguments.take_front(getInputs().size()));
+  if (arguments.size() > getInputs().size()) {
+    printer << " at ";
+    printArguments(arguments.drop_front(getInputs().size()));
+  }
   printer.printOptionalAttrDictWithKeyword((*this)->getAttrs());
   printer << " : ";
   llvm::interleaveComma(getInputs().getTypes(), printer);
-  printer << " -> " << getResult().getType() << ' ';
+  printer << (getInputs().empty() ? "-> " : " -> ") << getResult().getType() << ' ';
   printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
 }
 
 LogicalResult FragmentMapOp::verify() {
   FragmentType result = getResult().getType();
-  if (getInputs().empty())
-    return emitOpError("needs at least one fragment to map over");
-  for (Type type : getInputs().getTypes())
-    if (cast<FragmentType>(type).getShape() != result.getShape())
+  Block &block = getBody().front();
+  size_t inputs = getInputs().size(), arguments = block.getNumArguments();
+  if (arguments != inputs && arguments != inputs + 2)
+    return emitOpError() << "region has " << arguments << " arguments, expected one per input, "
+                         << inputs << ", and two more for the element's place if it is used";
+  if (arguments == 0)
+    return emitOpError(
+        "needs a fragment to map over, or the element's place ('at') to make one of");
+  for (Type type : getInputs().getTypes()) {
+    if (!elementOfInput(type))
+      return emitOpError() << "maps fragments and vectors of two rows, found " << type;
+    if (auto fragment = dyn_cast<FragmentType>(type);
+        fragment && fragment.getShape() != result.getShape())
       return emitOpError() << "maps element by element over one shape: found input " << type
                            << " and result " << result;
-  Block &block = getBody().front();
-  if (block.getNumArguments() != getInputs().size())
-    return emitOpError() << "region has " << block.getNumArguments()
-                         << " arguments, expected one per input, " << getInputs().size();
-  for (auto [arg, input] : llvm::zip_equal(block.getArguments(), getInputs())) {
-    Type expected = cast<FragmentType>(input.getType()).getElementType();
+  }
+  for (auto [arg, input] : llvm::zip(block.getArguments(), getInputs())) {
+    Type expected = elementOfInput(input.getType());
     if (arg.getType() != expected)
       return emitOpError() << "region argument has type " << arg.getType()
                            << ", expected the element type " << expected << " of its input";
   }
+  for (BlockArgument arg : block.getArguments().drop_front(inputs))
+    if (!arg.getType().isInteger(32))
+      return emitOpError() << "the element's place is two i32, found " << arg.getType();
   // A missing terminator is reported by the trait that asks for it.
   auto yield = block.empty() ? YieldOp() : dyn_cast<YieldOp>(block.back());
   if (!yield)
@@ -99,6 +140,29 @@ LogicalResult FragmentMapOp::verify() {
     diag.attachNote(yield.getLoc()) << "yields (" << yield.getValues().getTypes() << ") here";
     return diag;
   }
+  return success();
+}
+
+LogicalResult FragmentReduceOp::verify() {
+  if (!llvm::is_contained({ReduceKind::Add, ReduceKind::Min, ReduceKind::Max}, getKind()))
+    return emitOpError() << "rows are reduced by add, min or max, found '"
+                         << stringifyReduceKind(getKind()) << "'";
+  Type element = elementOfInput(getValue().getType());
+  if (!element)
+    return emitOpError() << "reduces a !ts.fragment, or a vector of two rows that was reduced in "
+                            "part, found "
+                         << getValue().getType();
+  if (!element.isF32() && !element.isInteger(32))
+    return emitOpError() << "reduces f32 and i32, what threads exchange in one register, found "
+                         << element << "; convert with ts.fragment_map";
+  if (getPartial() && !isa<FragmentType>(getValue().getType()))
+    return emitOpError(
+        "'partial' leaves out the exchange between threads, which is all there is to "
+        "do for a vector of rows; leave it out");
+  auto expected = VectorType::get({kRowsPerThread}, element);
+  if (getResult().getType() != expected)
+    return emitOpError() << "gives one value for each of the thread's two rows, " << expected
+                         << ", found " << getResult().getType();
   return success();
 }
 

@@ -426,6 +426,19 @@ LogicalResult WgmmaOp::verify() {
   return checkK(*this, ka, kb, getWgmmaK(a), "wgmma.mma_async");
 }
 
+/// How many groups are surely committed from the ts.wgmma that wrote `acc` to the wait, its own
+/// included: more than the wait leaves in flight means that its own is complete. With nothing left
+/// in flight everything is, hence at least 1.
+static int64_t groupsSince(Value acc, WgmmaWaitOp wait) {
+  auto writer = acc.getDefiningOp<WgmmaOp>();
+  if (!writer || writer->getBlock() != wait->getBlock())
+    return 1;
+  int64_t groups = 0;
+  for (Operation *op = writer->getNextNode(); op && op != wait; op = op->getNextNode())
+    groups += isa<WgmmaCommitOp>(op);
+  return std::max<int64_t>(groups, 1);
+}
+
 LogicalResult WgmmaWaitOp::verify() {
   int64_t pending = getPending();
   if (pending < 0 || pending > std::numeric_limits<int32_t>::max())
@@ -450,10 +463,11 @@ LogicalResult WgmmaWaitOp::verify() {
       return emitOpError() << from << " does not become " << to
                            << "; an accumulator stays or becomes a fragment of its own shape and "
                               "type, a fragment stays";
-    if (pending)
+    if (pending >= groupsSince(value, *this))
       return emitOpError() << "with 'pending' " << pending << " the group that writes " << from
                            << " may still be in flight, so it cannot become the readable " << to
-                           << "; wait for 0 or keep " << from;
+                           << "; wait for 0, keep " << from
+                           << ", or commit more groups between its ts.wgmma and the wait";
   }
   return success();
 }

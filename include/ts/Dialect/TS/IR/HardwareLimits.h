@@ -39,6 +39,7 @@ inline constexpr int64_t kMaxMmaN = 256;
 inline constexpr int64_t kWgmmaM = 64;
 inline constexpr int64_t kWgmmaNStep = 8;
 inline constexpr int64_t kWarpTileRows = 16;
+inline constexpr int64_t kRowsPerThread = 2; // r and r + 8 of its warp's 16
 
 // Tensor memory.
 inline constexpr int64_t kTmemLanes = 128;

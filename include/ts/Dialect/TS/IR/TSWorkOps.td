@@ -311,9 +311,10 @@ def TS_WgmmaCommitOp : TS_Work<"wgmma_commit", [TS_WarpCollective]> {
 def TS_WgmmaWaitOp : TS_Work<"wgmma_wait", [TS_WarpCollective]> {
   let summary = "wait until at most `pending` wgmma groups are in flight";
   let description = [{
-    Carries accumulators in and out, so that nothing reads them earlier: with `pending` 0 results
-    may be fragments, otherwise they stay `!ts.wgmma`. Register operands of A that in-flight groups
-    still read are passed as `keeps`.
+    Carries accumulators in and out, so that nothing reads them earlier. Those whose group is surely
+    complete may become fragments: all with `pending` 0, else those written by a `ts.wgmma` of the
+    same block with more than `pending` `ts.wgmma_commit` between it and the wait. Others stay
+    `!ts.wgmma`. Register operands of A that groups in flight still read are passed too.
   }];
   let arguments = (ins I64Attr:$pending, Variadic<AnyType>:$values);
   let results = (outs Variadic<AnyType>:$results);
@@ -327,23 +328,61 @@ def TS_FragmentMapOp : TS_Op<"fragment_map", [RecursiveMemoryEffects,
                                               SingleBlockImplicitTerminator<"YieldOp">]> {
   let summary = "element-wise arithmetic on fragments of one shape";
   let description = [{
-    The region gets one element of each input and yields one element of the result.
+    The region gets one element of each input and yields one element of the result. An input of type
+    `vector<2xT>` has one value for each of the thread's two rows (as `ts.fragment_reduce` gives it),
+    and the region gets that of the element's row. `at (%row, %column)` adds the element's place in
+    the 64 x N tile as two i32, for masks; with it, no input is needed.
 
     ```mlir
     ts.task "t" warps(0, 4) {
       %z = ts.wgmma_zero : !ts.wgmma<64x64xf32>
       %f = ts.wgmma_wait 0, %z : !ts.wgmma<64x64xf32> -> !ts.fragment<64x64xf32>
-      %h = ts.fragment_map %f (%x) : !ts.fragment<64x64xf32> -> !ts.fragment<64x64xbf16> {
-        %y = arith.truncf %x : f32 to bf16
+      %m = ts.fragment_reduce max %f : !ts.fragment<64x64xf32> -> vector<2xf32>
+      %h = ts.fragment_map %f, %m (%x, %top) : !ts.fragment<64x64xf32>, vector<2xf32> -> !ts.fragment<64x64xbf16> {
+        %d = arith.subf %x, %top : f32
+        %y = arith.truncf %d : f32 to bf16
+        ts.yield %y : bf16
+      }
+      %lower = ts.fragment_map %h (%x) at (%row, %column) : !ts.fragment<64x64xbf16> -> !ts.fragment<64x64xbf16> {
+        %zero = arith.constant 0.0 : bf16
+        %keep = arith.cmpi sle, %column, %row : i32
+        %y = arith.select %keep, %x, %zero : bf16
         ts.yield %y : bf16
       }
     }
     ```
   }];
-  let arguments = (ins Variadic<TS_FragmentType>:$inputs);
+  let arguments = (ins Variadic<AnyType>:$inputs);
   let results = (outs TS_FragmentType:$result);
   let regions = (region SizedRegion<1>:$body);
   let hasCustomAssemblyFormat = 1;
+  let hasVerifier = 1;
+  let extraClassDeclaration = [{
+    /// Whether the region gets the element's row and column behind the inputs' elements.
+    bool hasPlace() { return getBody().front().getNumArguments() == getInputs().size() + 2; }
+  }];
+}
+def TS_FragmentReduceOp : TS_Op<"fragment_reduce", [NoMemoryEffect, TS_WarpCollective]> {
+  let summary = "sum, minimum or maximum of each row of a fragment";
+  let description = [{
+    The result has one value for each of the thread's two rows, r and r + 8; the four threads that
+    share a row get the same. `partial`: each thread combines its own quarter of the row only; such
+    values are combined later by the same op on the vector, which is cheaper in a loop.
+
+    ```mlir
+    ts.task "t" warps(0, 4) {
+      %z = ts.wgmma_zero : !ts.wgmma<64x64xf32>
+      %f = ts.wgmma_wait 0, %z : !ts.wgmma<64x64xf32> -> !ts.fragment<64x64xf32>
+      %p = ts.fragment_reduce add %f partial : !ts.fragment<64x64xf32> -> vector<2xf32>
+      %s = ts.fragment_reduce add %p : vector<2xf32> -> vector<2xf32>
+    }
+    ```
+  }];
+  let arguments = (ins TS_ReduceKindAttr:$kind, AnyType:$value, UnitAttr:$partial);
+  let results = (outs AnyVectorOfNonZeroRank:$result);
+  let assemblyFormat = [{
+    `` $kind $value (`partial` $partial^)? attr-dict `:` qualified(type($value)) `->` type($result)
+  }];
   let hasVerifier = 1;
 }
 def TS_FragmentStoreOp : TS_Work<"fragment_store", [TS_WarpCollective]> {
