@@ -8,9 +8,10 @@ A compilation leaves the module as it is. Not for launching: see `mlir_ts.run`.
 """
 import json
 import os
+import warnings
 
 from mlir_ts import _core, ir
-from mlir_ts.errors import CompileError, Diagnostic, EnvironmentError, Error, RefutedError
+from mlir_ts.errors import CompileError, CompileWarning, Diagnostic, EnvironmentError, Error, RefutedError
 
 __all__ = ["check", "compile", "Checked", "Kernel"]
 
@@ -111,7 +112,11 @@ def compile(program, *, arch="", emit="ptx", verify="error", fill_bodies=False, 
     compiled = _core._compile(module, arch, emit, verify, False, fill_bodies, line_info, usage, ptxas, source)
     if compiled.status not in ("ok", "undecided"):
         _raise(compiled)
-    return Kernel(compiled, emit, module)
+    kernel = Kernel(compiled, emit, module)
+    for diagnostic in kernel.diagnostics:
+        if diagnostic.severity == "warning":
+            warnings.warn(str(diagnostic), CompileWarning, stacklevel=2)
+    return kernel
 
 
 class Kernel(_Result):

@@ -7,7 +7,7 @@ kernel ran, `LaunchError` a launch that breaks a rule, `EnvironmentError` what t
 """
 import linecache
 
-__all__ = ["Error", "CompileError", "RefutedError", "KernelFault", "LaunchError", "EnvironmentError",
+__all__ = ["Error", "CompileError", "RefutedError", "CompileWarning", "KernelFault", "LaunchError", "EnvironmentError",
            "Diagnostic", "Note"]
 
 
@@ -82,6 +82,10 @@ class CompileError(Error):
         head = first.headline if first else summary
         body = "\n".join(str(d) for d in self.diagnostics)
         super().__init__(head + ("\n" + body if body else ""))
+
+
+class CompileWarning(UserWarning):
+    """What the compiler warns of; the kernel was compiled."""
 
 
 class RefutedError(CompileError):

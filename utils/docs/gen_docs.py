@@ -7,6 +7,7 @@ through scripts/docs. Hand-written guides stand beside docs/generated and are no
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 import argparse
 import difflib
+import importlib.util
 import os
 import re
 import subprocess
@@ -120,6 +121,17 @@ def check_pages():
     return "\n".join(out) + "\n"
 
 
+def python_names():
+    """The table of the seeds' names, from the module that the tests read too."""
+    path = os.path.join(ROOT, "python", "mlir_ts", "task_scheduling", "names.py")
+    spec = importlib.util.spec_from_file_location("names", path)
+    names = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(names)
+    return ("# The names of the seed documents in Python\n\nWritten by `scripts/docs` from `mlir_ts/task_scheduling/"
+            "names.py`; test/python/test_names.py touches each.\nA `derived` name is what the compiler works out, "
+            "a `refused` one says what to write instead.\n\n" + names.table())
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="compare only; fail when a page is out of date")
@@ -129,6 +141,8 @@ def main():
     pages["passes.md"] = tblgen(["-gen-pass-doc"], PASSES)
     pages["agreement.md"] = subprocess.run([sys.executable, os.path.join(ROOT, "utils/gpu/emulator_agreement/table.py")],
                                            capture_output=True, text=True, check=True).stdout
+
+    pages["python-names.md"] = python_names()
 
     stale = 0
     os.makedirs(OUTPUT, exist_ok=True)

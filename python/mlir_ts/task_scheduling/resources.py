@@ -8,6 +8,7 @@ import textwrap
 
 from mlir_ts.errors import Error
 from mlir_ts.task_scheduling.enums import GroupMode, PipelineType, ScheduleStage, TileSchedulerType, WorkAttr
+from mlir_ts.task_scheduling.names import INSTEAD
 from mlir_ts.task_scheduling.schedule import Call, Returned, Variable, caller, record
 
 __all__ = ["MemoryResource", "TaskLocalVariable", "consumer_work", "producer_work", "SmemAllocation", "TmemAllocation",
@@ -369,6 +370,8 @@ class MemoryResource:
         # Only asked for what is not there: most often a misspelt work method.
         if name.startswith("_"):
             raise AttributeError(name)
+        if name in INSTEAD:
+            raise AttributeError(f"'{name}' is no part of a resource here: {INSTEAD[name]}")
         known = [*self.work_methods(True), *self.work_methods(False), "acquire", "commit", "wait", "release",
                  "try_wait", "try_acquire"]
         near = difflib.get_close_matches(name, known, 1)
