@@ -17,6 +17,8 @@ namespace {
 constexpr int64_t maxGridX = 0x7FFFFFFF;
 constexpr int64_t maxGridYZ = 0xFFFF;
 
+bool isTruth(int64_t value) { return value == 0 || value == 1; }
+
 bool fits(ElementType type, int64_t value) {
   if (type == ElementType::U64)
     return value >= 0;
@@ -25,6 +27,10 @@ bool fits(ElementType type, int64_t value) {
   int bits = static_cast<int>(elementSize(type)) * 8;
   return isSigned(type) ? value >= -(int64_t(1) << (bits - 1)) && value < int64_t(1) << (bits - 1)
                         : value >= 0 && value < int64_t(1) << bits;
+}
+
+const char *typeName(ElementType type, bool isFlag) {
+  return isFlag ? "i1" : elementTypeName(type);
 }
 
 std::vector<uint8_t> encode(const ScalarValue &value) {
@@ -55,8 +61,13 @@ public:
     if (!arg.value) {
       auto given = inputs.scalars.find(arg.name);
       if (given == inputs.scalars.end()) {
-        fail("scalar '" + arg.name + "' of type " + elementTypeName(arg.element) +
+        fail("scalar '" + arg.name + "' of type " + typeName(arg.element, arg.isFlag) +
              " has no value; give one with --scalar " + arg.name + "=...");
+        return nullptr;
+      }
+      if (arg.isFlag && !isTruth(given->second.integer)) {
+        fail("scalar '" + arg.name + "' of type i1 is " + std::to_string(given->second.integer) +
+             ", expected 0 or 1");
         return nullptr;
       }
       slot = given->second;
@@ -65,9 +76,9 @@ public:
     std::optional<int64_t> value = evaluate(*arg.value, "scalar '" + arg.name + "'");
     if (!value)
       return nullptr;
-    if (!fits(arg.element, *value)) {
+    if (!fits(arg.element, *value) || (arg.isFlag && !isTruth(*value))) {
       fail("scalar '" + arg.name + "' = " + arg.value->str() + " is " + std::to_string(*value) +
-           ", which does not fit " + elementTypeName(arg.element));
+           ", which does not fit " + typeName(arg.element, arg.isFlag));
       return nullptr;
     }
     values[arg.name] = ScalarValue{arg.element, *value, 0};
@@ -250,9 +261,9 @@ static Result<LaunchPlan> plan(const ManifestKernel &kernel, const LaunchInputs 
         std::optional<int64_t> value = scalars.evaluate(*param.value, what);
         if (!value)
           return Error{scalars.error};
-        if (!fits(param.type, *value))
+        if (!fits(param.type, *value) || (param.isFlag && !isTruth(*value)))
           return Error{what + " = " + param.value->str() + " is " + std::to_string(*value) +
-                       ", which does not fit " + elementTypeName(param.type)};
+                       ", which does not fit " + typeName(param.type, param.isFlag)};
         out.value.integer = *value;
       }
       out.bytes = encode(out.value);

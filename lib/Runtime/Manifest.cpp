@@ -158,10 +158,17 @@ public:
     return result;
   }
 
-  ElementType type(const char *key, bool allowIndex = false) {
+  /// Of a scalar: there are `index`, and `i1`, which sets `isFlag`.
+  ElementType scalarType(const char *key, bool &isFlag) {
     std::string name = string(key);
-    if (allowIndex && name == "index")
-      return ElementType::I64;
+    isFlag = name == "i1";
+    if (isFlag)
+      return ElementType::U8;
+    return name == "index" ? ElementType::I64 : type(key);
+  }
+
+  ElementType type(const char *key) {
+    std::string name = string(key);
     std::optional<ElementType> type = parseElementType(name);
     if (!type)
       fail(key, "unknown type '" + name + "'");
@@ -245,7 +252,7 @@ ManifestArg readArg(Object object) {
   std::string kind = object.string("kind");
   if (kind == "scalar") {
     arg.kind = ManifestArg::Kind::Scalar;
-    arg.element = object.type("type", /*allowIndex=*/true);
+    arg.element = object.scalarType("type", arg.isFlag);
     if (object.has("value")) // parsed once all arguments are known
       object.string("value");
     if (object.has("value") && isFloat(arg.element))
@@ -297,7 +304,7 @@ ManifestParam readParam(Object object, const ManifestKernel &kernel) {
   ManifestParam param;
   std::string kind = object.string("kind");
   if (kind == "value") {
-    param.type = object.type("type", /*allowIndex=*/true);
+    param.type = object.scalarType("type", param.isFlag);
     std::string text = object.string("value");
     if (!isFloat(param.type)) {
       param.value = readExpr(object.reader, object.at("value"), text, kernel);

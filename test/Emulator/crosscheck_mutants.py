@@ -56,15 +56,6 @@ def variants(all_bases, entries, per_base, rng=None):
                 yield entry[0], number, minimum, label, program
 
 
-def defuse_manifest(path):
-    """ts-run knows no i1 arguments; the PTX takes them as bytes."""
-    if os.path.exists(path):
-        with open(path, encoding="utf-8") as file:
-            text = file.read()
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text.replace('"type": "i1"', '"type": "i8"'))
-
-
 def judge(tools, path):
     """"proven", the ids that refute it, or "refused" with the first message."""
     status, text = run([tools["compile"], path, "--verify-only"], 60)
@@ -146,7 +137,6 @@ def one(options, tools, folder, name, number, minimum, label, program):
     if status:
         row.error = "not lowered: " + next((s for s in text.splitlines() if "error" in s), "?").replace(folder + "/", "")
     else:
-        defuse_manifest(ptx[:-4] + ".json")
         emulate(row, folder, ptx, minimum, TRIPS.get(number), options, tools)
         row.error = row.error.replace(folder + "/", "")
         if "ts-run: error: [TS50" in row.error:

@@ -53,6 +53,8 @@ CASES = [
     (with_kernel(grid=["1", "70000", "1"]), arrays(), RULE + "grid dimension 1 = 70000 is 70000, expected 0 to 65535"),
     (with_kernel(cluster=[2, 1, 1]), arrays(), RULE + "grid dimension 0 = min(tiles_m * tiles_n, sms()) is 1, no multiple of the cluster's 2"),
     (with_arg(3, type="i8", value="dim(A, 0) + 1"), arrays(), RULE + "scalar 'tiles_m' = dim(A, 0) + 1 is 129, which does not fit i8"),
+    (with_arg(3, type="i1", value="dim(A, 0)"), arrays(), RULE + "scalar 'tiles_m' = dim(A, 0) is 128, which does not fit i1"),
+    (with_kernel(params=[{"kind": "value", "type": "i1", "value": "2"}]), arrays(), RULE + "parameter 0 = 2 is 2, which does not fit i1"),
     (with_kernel(params=[{"kind": "value", "type": "i32", "value": "dim(A, 0) * 100000000"}]), arrays(), RULE + "parameter 0 = dim(A, 0) * 100000000 is 12800000000, which does not fit i32"),
     (GEMM, arrays()[:4], RULE + "array 'D' is missing; give it with --array D=..."),
     (GEMM, arrays(a="128"), RULE + "array 'A' is 128, but 'gemm' takes an array of rank 2"),

@@ -38,6 +38,7 @@ struct ManifestArg {
   bool fillNan = false;    // what a load finds outside the array: zeros, or NaN
 
   // Scalars: derived if there is a value, else the caller's to give.
+  bool isFlag = false; // of type i1: a byte that is 0 or 1
   std::optional<LaunchExpr> value;
 
   bool isArray() const { return kind != Kind::Scalar; }
@@ -49,6 +50,7 @@ struct ManifestParam {
   Kind kind = Kind::Value;
   std::string arg;                     // of a tensor map or pointer
   ElementType type = ElementType::I64; // of a value
+  bool isFlag = false;                 // an i1 value: a byte that is 0 or 1
   std::optional<LaunchExpr> value;     // of an integer value
   std::string floatName;               // of a floating value: the scalar argument it is
 };
