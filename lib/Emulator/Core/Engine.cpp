@@ -32,6 +32,8 @@ const char *engineName(EngineKind kind) {
     return "wgmma";
   case EngineKind::Tcgen05:
     return "tcgen05";
+  case EngineKind::Tcgen05Arrival:
+    return "tcgen05.commit";
   case EngineKind::TmemLoad:
     return "tcgen05.ld";
   case EngineKind::TmemStore:

@@ -9,15 +9,16 @@
 namespace ts::emu {
 
 enum class EngineKind : uint32_t {
-  TmaLoad,    // per (issuing warp, mbarrier address)
-  BulkStore,  // per issuing warp: bulk groups
-  CpAsync,    // per issuing warp: cp.async groups and arrivals
-  Wgmma,      // per warpgroup: in order
-  Tcgen05,    // mma, cp, shift, commit of an issuing CTA (pair): in order
-  TmemLoad,   // tcgen05.ld of a warp
-  TmemStore,  // tcgen05.st of a warp
-  Clc,        // cluster launch control
-  AsyncStore, // st.async, red.async: per (issuing warp, mbarrier address)
+  TmaLoad,        // per (issuing warp, mbarrier address)
+  BulkStore,      // per issuing warp: bulk groups
+  CpAsync,        // per issuing warp: cp.async groups and arrivals
+  Wgmma,          // per warpgroup: in order
+  Tcgen05,        // mma, cp, shift, commit of an issuing CTA (pair): in order
+  Tcgen05Arrival, // of commits of a warp, whose operations are complete: in any order
+  TmemLoad,       // tcgen05.ld of a warp
+  TmemStore,      // tcgen05.st of a warp
+  Clc,            // cluster launch control
+  AsyncStore,     // st.async, red.async: per (issuing warp, mbarrier address)
 };
 const char *engineName(EngineKind kind); // "TMA load", ...
 

@@ -8,20 +8,23 @@
 namespace ts::emu::tcgen05 {
 namespace {
 
-/// Waits in the issuing warp's channel behind everything it tracks.
-class CommitOp final : public AsyncOp {
+/// The signal on the mbarriers. That of one commit may come later than that of a later one: a
+/// commit is ordered behind the operations that it tracks, and behind nothing else (PTX ISA,
+/// "Implicitly pipelined tcgen05 Instructions").
+class ArrivalOp final : public AsyncOp {
 public:
-  CommitOp(std::vector<Cta *> ctas, uint32_t offset, Clock publishes, uint32_t site)
+  ArrivalOp(std::vector<Cta *> ctas, uint32_t offset, Clock publishes, uint32_t site)
       : ctas(std::move(ctas)), offset(offset), publishes(std::move(publishes)), site(site) {}
   void perform(unsigned) override {}
   void finish() override {
     for (Cta *cta : ctas) {
-      if (cta != warp->cta && cta->warpsAlive == 0)
-        fault(
-            FaultKind::EarlyExit,
-            "tcgen05.commit arrives at an mbarrier of CTA %u, which has exited; a CTA has to stay "
-            "until its peers' arrivals have come",
-            cta->rank);
+      if (cta->warpsAlive == 0)
+        fault(FaultKind::EarlyExit,
+              "tcgen05.commit arrives at an mbarrier of CTA %u, which has exited: its memory may "
+              "belong to the next CTA by now; %s",
+              cta->rank,
+              cta == warp->cta ? "wait for the phase before the last warp exits"
+                               : "a CTA has to stay until its peers' arrivals have come");
       mbarrierArriveAsync(*cta, offset, 1, event, &publishes, site);
     }
   }
@@ -31,6 +34,21 @@ private:
   uint32_t offset;
   Clock publishes;
   uint32_t site;
+};
+
+/// Waits in the issuing warp's channel behind everything it tracks.
+class CommitOp final : public AsyncOp {
+public:
+  explicit CommitOp(std::unique_ptr<ArrivalOp> arrival) : arrival(std::move(arrival)) {}
+  void perform(unsigned) override {}
+  void finish() override {
+    Cluster &cluster = *arrival->warp->cta->cluster;
+    ChannelKey channel{EngineKind::Tcgen05Arrival, arrival->warp->agent, 0};
+    cluster.engines->issue(channel, false, std::move(arrival));
+  }
+
+private:
+  std::unique_ptr<ArrivalOp> arrival;
 };
 
 struct Commit {
@@ -66,8 +84,12 @@ struct Commit {
         ctas.push_back(&x.cluster.cta(rank));
       }
     }
-    auto op =
-        std::make_unique<CommitOp>(std::move(ctas), place.offset, pipeline.published(), x.siteId());
+    auto arrival = std::make_unique<ArrivalOp>(std::move(ctas), place.offset, pipeline.published(),
+                                               x.siteId());
+    arrival->code = &x.code;
+    arrival->warp = &x.warp;
+    arrival->lane = lane;
+    auto op = std::make_unique<CommitOp>(std::move(arrival));
     op->code = &x.code;
     op->warp = &x.warp;
     op->lane = lane;
