@@ -1,17 +1,15 @@
 // Reports as text and JSON. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "ts/Emulator/Report.h"
 
+#include "ts/Support/Checks.h"
+
 #include <nlohmann/json.hpp>
 
 namespace ts::emu {
 namespace {
 using Json = nlohmann::json;
 
-constexpr const char *names[numFaultKinds] = {
-    "hang",          "race",          "proxy-fence",   "tensor-fence",   "barrier-arrival",
-    "barrier-bytes", "barrier-state", "tensor-memory", "launch-control", "early-exit",
-    "descriptor",    "alignment",     "out-of-bounds", "uninitialised",  "unsupported",
-    "divergence",    "trap",          "launch"};
+constexpr unsigned firstId = unsigned(CheckId::TS701); // that of FaultKind 0
 
 std::string place(const Site &site) {
   std::string text;
@@ -61,11 +59,9 @@ Json toJson(const std::vector<Note> &notes) {
 }
 } // namespace
 
-const char *kindName(FaultKind kind) {
-  return unsigned(kind) < numFaultKinds ? names[unsigned(kind)] : "";
-}
+std::string_view kindName(FaultKind kind) { return checkName(CheckId(firstId + unsigned(kind))); }
 
-std::string Report::id() const { return "TS" + std::to_string(701 + unsigned(kind)); }
+std::string Report::id() const { return checkTag(CheckId(firstId + unsigned(kind))); }
 
 std::string Report::str(bool withHistory, const char *severity) const {
   if (!severity)

@@ -317,7 +317,7 @@ TEST(Atomic, AcquireReleaseThroughACounter) {
           "st.global.v4.u32 [%rd0], {%r6, %r7, %r8, %r9};\nEND:\n";
       run.body.replace(run.body.find("align 4 .b32 data"), 7, "align 16");
       run.options.block = {128, 1, 1};
-      run.options.schedule = {Schedule::Kind::Random, seed, 0, {}};
+      run.options.schedule = randomSchedule(seed);
       Ran ran = runPtx(run);
       if (!ordered) {
         EXPECT_TRUE(ran.faults(FaultKind::Race)) << ran.text();

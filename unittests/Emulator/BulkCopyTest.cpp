@@ -43,7 +43,7 @@ TEST(BulkCopy, GlobalToShared) {
     for (uint64_t seed : {0, 1, 2, 3}) {
       test::Run run =
           program(expectTx(512) + form + waitBarrier("bar", 0, "W") + dumpShared("smem", 512));
-      run.options.schedule = {seed ? Schedule::Kind::Random : Schedule::Kind::Fair, seed, 0, {}};
+      run.options.schedule = seed ? randomSchedule(seed) : Schedule();
       Ran ran = runPtx(run);
       ASSERT_TRUE(ran.ok()) << ran.text();
       EXPECT_TRUE(std::equal(run.input.begin() + 64, run.input.begin() + 576, ran.output.begin()));

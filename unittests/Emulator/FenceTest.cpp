@@ -19,7 +19,7 @@ Ran message(const std::string &release, const std::string &acquire, uint64_t see
              "@%p2 bra SECOND;\n" +
              acquire + "ld.shared.u32 %r2, [data];\nst.global.u32 [%rd0], %r2;\nEND:\n";
   run.options.block = {64, 1, 1};
-  run.options.schedule = {Schedule::Kind::Random, seed, 0, {}};
+  run.options.schedule = randomSchedule(seed);
   return runPtx(run);
 }
 } // namespace

@@ -198,7 +198,8 @@ TEST(LdMatrix, TheCheckerSeesIt) {
   EXPECT_TRUE(run("").faults(FaultKind::Race));
   EXPECT_TRUE(run("bar.sync 0;\n").ok()) << run("bar.sync 0;\n").text();
   EXPECT_TRUE(runPtx(".shared .align 16 .b8 sv[512];\nmov.u32 %r5, sv;\n"
-                     "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r1}, [%r5];\n")
+                     "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r1}, [%r5];\n"
+                     "st.global.u32 [%rd0], %r1;\n")
                   .faults(FaultKind::Uninitialised));
   EXPECT_TRUE(runPtx(".shared .align 16 .b8 sv[512];\nmov.u32 %r5, sv;\nmov.b32 %r1, 0;\n"
                      "stmatrix.sync.aligned.m8n8.x1.shared.b16 [%r5+8], {%r1};\n")

@@ -295,7 +295,8 @@ TEST(LoadStore, BadAddressesAreNamed) {
   faults("st.global.u8 [%rd0+-1], 0;", FaultKind::OutOfBounds, "before an allocation");
   faults("st.u32 [0], 0;", FaultKind::OutOfBounds, "writes 4 bytes");
   faults(".shared .b32 sv[4];\nld.shared.u32 %r1, [sv+16];", FaultKind::OutOfBounds, "shared");
-  faults(".shared .b32 sv[4];\nld.shared.u32 %r1, [sv];", FaultKind::Uninitialised, "nothing");
+  faults(".shared .b32 sv[4];\nld.shared.u32 %r1, [sv];\nst.global.u32 [%rd0], %r1;",
+         FaultKind::Uninitialised, "nothing");
   faults(".local .b32 lv[4];\nld.local.u32 %r1, [lv+1048576];", FaultKind::OutOfBounds, "local");
   faults("ld.shared::cluster.u32 %r1, [0x5000400];", FaultKind::OutOfBounds, "CTA 5");
   faults("ld.param.u32 %r1, [out+64];", FaultKind::OutOfBounds, "parameters");
@@ -347,7 +348,7 @@ TEST(LoadStore, PlainAccessesOfTwoWarpsRace) {
 
 TEST(LoadStore, ReleaseAndAcquireOrder) {
   for (uint64_t seed = 0; seed < 8; ++seed) {
-    Schedule random{Schedule::Kind::Random, seed, 0, {}};
+    Schedule random = randomSchedule(seed);
     Ran ran = twoWarps(initFlag, "st.shared.u32 [data], 5;\nst.release.cta.shared.u32 [flag], 1;\n",
                        spin("acquire.cta.shared") + consume, random);
     expectOk(ran, "release/acquire");
@@ -414,7 +415,7 @@ TEST(LoadStore, AsyncStoresAreSeenThroughTheirBarrier) {
                  "barrier.cluster.arrive;\nbarrier.cluster.wait;\n";
       run.options.grid = run.options.cluster = {2, 1, 1};
       run.options.block = {1, 1, 1};
-      run.options.schedule = {Schedule::Kind::Random, seed, 0, {}};
+      run.options.schedule = randomSchedule(seed);
       Ran ran = runPtx(run);
       expectOk(ran, c.op);
       EXPECT_EQ(c.bytes == 4 ? ran.at<uint32_t>(0) : ran.at<uint64_t>(0), c.expected) << c.op;

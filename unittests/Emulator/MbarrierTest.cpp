@@ -229,8 +229,12 @@ TEST(Mbarrier, Misuse) {
                "the limit is 1048575");
   EXPECT_FAULT(one(init() + "1;\nmbarrier.arrive.expect_tx.shared.b64 _, [bar], 48;\n"),
                BarrierBytes, "48 bytes outstanding");
+  EXPECT_FAULT(one(init() + "1;\nmbarrier.arrive.expect_tx.shared.b64 _, [bar], 48;\n"),
+               BarrierBytes, "note: bytes were expected here last (mbarrier.arrive.expect_tx");
   EXPECT_FAULT(one(init() + "1;\nmbarrier.complete_tx.shared.b64 [bar], 48;\n"), BarrierBytes,
                "more arrived than expected");
+  EXPECT_FAULT(one(init() + "1;\nmbarrier.complete_tx.shared.b64 [bar], 48;\n"), BarrierBytes,
+               "note: bytes came from here last (mbarrier.complete_tx");
   Ran fine = one(init() + "2;\nmbarrier.arrive.noComplete.release.cta.shared.b64 _, [bar], 1;\n"
                           "mbarrier.arrive.shared.b64 _, [bar];\n");
   EXPECT_TRUE(fine.ok()) << fine.text();
@@ -245,6 +249,33 @@ TEST(Mbarrier, HangNamesTheBarrier) {
   EXPECT_NE(ran.text().find("1 of 2 arrivals pending"), std::string::npos) << ran.text();
   EXPECT_NE(ran.text().find("parity 0"), std::string::npos) << ran.text();
   EXPECT_NE(ran.text().find("arrived in the open phase"), std::string::npos) << ran.text();
+}
+
+TEST(Mbarrier, HangNamesTheEndOfTheChain) {
+  // Warp 2 produces into two stages, warp 1 consumes and never gives back, warp 0 waits for the
+  // end.
+  std::string body = ".shared .align 8 .b64 full[2];\n.shared .align 8 .b64 empty[2];\n"
+                     ".shared .align 8 .b64 result;\nsetp.eq.u32 %p2, %r0, 0;\n@!%p2 bra ready;\n";
+  for (const char *barrier : {"full", "full+8", "empty", "empty+8", "result"})
+    body += "mbarrier.init.shared.b64 [" + std::string(barrier) + "], 32;\n";
+  body += "ready:\nbar.sync 0;\nshr.u32 %r1, %r0, 5;\nsetp.eq.u32 %p3, %r1, 0;\n"
+          "setp.eq.u32 %p4, %r1, 1;\n@%p3 bra epilogue;\n@%p4 bra consumer;\n";
+  auto wait = [](const char *barrier, int parity, const char *label) {
+    return std::string(label) + ":\nmbarrier.try_wait.parity.shared.b64 %p5, [" + barrier + "], " +
+           std::to_string(parity) + ";\n@!%p5 bra " + label + ";\n";
+  };
+  const std::string arrive = "mbarrier.arrive.shared.b64 _, ";
+  body += arrive + "[full];\n" + arrive + "[full+8];\n" + wait("empty", 0, "P0") + arrive +
+          "[full];\nbra.uni done;\n";
+  body += "consumer:\n" + wait("full", 0, "C0") + wait("full+8", 0, "C1") + wait("full", 1, "C2") +
+          arrive + "[result];\nbra.uni done;\n";
+  body += "epilogue:\n" + wait("result", 0, "E0") + "done:\n";
+  test::Run run;
+  run.body = body;
+  run.options.block = {96, 1, 1};
+  Ran ran = runPtx(run);
+  ASSERT_TRUE(ran.faults(FaultKind::Hang)) << ran.text();
+  EXPECT_EQ(ran.result.faults.front().site.warp, 2) << ran.text();
 }
 
 TEST(Mbarrier, Refusals) {

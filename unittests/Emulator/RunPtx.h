@@ -38,6 +38,13 @@ struct Run {
   }();
 };
 
+inline Schedule randomSchedule(uint64_t seed) {
+  Schedule schedule;
+  schedule.kind = Schedule::Kind::Random;
+  schedule.seed = seed;
+  return schedule;
+}
+
 struct Ran {
   LaunchResult result;
   std::vector<uint8_t> output;

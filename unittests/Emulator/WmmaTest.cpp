@@ -125,8 +125,8 @@ void check(unsigned m, unsigned n, unsigned k, const Types &t, bool columnA, boo
            ", " + from + std::to_string(offset) + "], " + std::to_string(x.leading()) + ";\n";
   };
   if (shared)
-    run.body =
-        ".shared .align 32 .b8 sv[24576];\nmov.u32 %r60, sv;\n" + copy(true, "%rd1", 0, 4 * area);
+    run.body = ".shared .align 32 .b8 sv[24576];\nmov.u32 %r60, sv;\n" +
+               copy(true, "%rd1", 0, 4 * area) + "bar.warp.sync -1;\n";
   run.body +=
       load("a", a, 10, 0, true) + load("b", b, 20, area, true) + load("c", c, 30, 2 * area, false);
   std::string types = t.a == "f16" ? t.d + "." + t.c : t.d + "." + t.a + "." + t.b + "." + t.c;
@@ -143,7 +143,7 @@ void check(unsigned m, unsigned n, unsigned k, const Types &t, bool columnA, boo
               list(reg(t.d), t.d == "f64" ? 28 : 40, registers(d, false)) + ", " +
               std::to_string(d.leading()) + ";\n";
   if (shared)
-    run.body += copy(false, "%rd0", 3 * area, area);
+    run.body += "bar.warp.sync -1;\n" + copy(false, "%rd0", 3 * area, area);
   Ran ran = runPtx(run);
   ASSERT_TRUE(ran.ok()) << run.body << ran.text();
   std::vector<uint8_t> expected(run.outputBytes);

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace ts::emu {
@@ -64,7 +65,8 @@ struct Report {
 
 /// [{"id":..,"kind":..,"message":..,"site":{..},"notes":[..]}]
 std::string toJson(const std::vector<Report> &reports);
-const char *kindName(FaultKind kind);
+/// The short name of its check: "data-race".
+std::string_view kindName(FaultKind kind);
 
 } // namespace ts::emu
 

@@ -3,6 +3,7 @@
 
 #include "../Core/Address.h"
 #include "../Core/Fault.h"
+#include "LaneOrder.h"
 #include "Shadow.h"
 
 #include <map>
@@ -65,6 +66,7 @@ struct Checker::Impl {
   std::vector<std::vector<uint32_t>> sharedShadow; // by CTA
   std::vector<std::vector<uint32_t>> tmemShadow;   // empty until used
   std::unordered_map<uint64_t, Clock> released;    // by address
+  LaneOrder lanes;
   std::vector<Report> warnings;
   std::set<std::pair<uint32_t, uint32_t>> warned;
 
@@ -85,13 +87,15 @@ struct Checker::Impl {
   void apply(std::vector<uint32_t> &shadow, uint32_t begin, uint32_t end, const Access &a,
              Where where, bool strictTensor);
   void collectIfLarge();
+  void checkLanes(const Access &a, SharedRange range);
+
+  Impl(unsigned ctas, unsigned warpsPerCta)
+      : ctas(ctas), warpsPerCta(warpsPerCta), lanes(ctas, size_t(ctas) * warpsPerCta) {}
 };
 
 Checker::Checker(unsigned ctas, unsigned warpsPerCta, uint32_t sharedBytes, bool races,
                  bool uninitialised)
-    : impl(std::make_unique<Impl>()) {
-  impl->ctas = ctas;
-  impl->warpsPerCta = warpsPerCta;
+    : impl(std::make_unique<Impl>(ctas, warpsPerCta)) {
   impl->races = races;
   impl->uninitialised = uninitialised;
   for (unsigned cta = 0; cta < ctas; ++cta)
@@ -193,10 +197,17 @@ void Checker::Impl::check(const Access &a, const Record &record, const Where &wh
   bool reads = a.kind != AccessKind::Write && a.kind != AccessKind::AtomicWrite &&
                a.kind != AccessKind::SameWrite;
   if (uninitialised && reads && !record.defined) {
-    std::string message = where.str() + " are read, but nothing has been written there";
-    if (!a.mayDiscard)
-      fault(FaultKind::Uninitialised, "%s", message.c_str());
-    warn(a, FaultKind::Uninitialised, std::move(message), nullptr);
+    const Touch &stored = record.write;
+    if (a.undefined && a.undefined->what.empty()) {
+      a.undefined->what = where.str();
+      a.undefined->stored = stored.event.time ? stored.site : 0;
+    } else if (!a.undefined) {
+      std::vector<Note> notes;
+      if (stored.event.time)
+        notes.push_back(noteOf(stored, "an undefined value was stored here"));
+      faultWith(FaultKind::Uninitialised, std::move(notes), "%s",
+                undefinedText(where.str(), stored.event.time).c_str());
+    }
   }
   if (!races)
     return;
@@ -245,10 +256,49 @@ void Checker::Impl::apply(std::vector<uint32_t> &shadow, uint32_t begin, uint32_
     where.begin = i;
     where.end = j;
     check(a, records[id], where, strictTensor);
+    if (a.undefined && uninitialised && !records[id].defined)
+      for (uint32_t k = i; k < j && k - begin < 32; ++k)
+        a.undefined->bytes |= 1u << (k - begin);
     uint32_t next = repeats(a, records[id]) ? id : records.after(id, touch);
     std::fill(shadow.begin() + i, shadow.begin() + j, next);
     i = j;
   }
+}
+
+/// Races that the clocks do not see, since a warp is one agent to them.
+void Checker::Impl::checkLanes(const Access &a, SharedRange range) {
+  const std::vector<uint32_t> &shadow = sharedShadow[range.cta];
+  const char *engine = agents[a.event.agent].engine;
+  auto lane = unsigned(a.lane);
+  if (a.kind == AccessKind::Read) {
+    std::optional<LaneOrder::Other> other = lanes.unordered(a.warp, lane, range);
+    if (!other)
+      return;
+    std::string reader = engine ? format("the read by %s, which lane %u starts,", engine, lane)
+                                : format("the read by lane %u", lane);
+    faultWith(FaultKind::Race,
+              {noteOf(records[shadow[other->at]].write, "the other access is here")},
+              "race: %s and the write by lane %u of the same warp touch the same %s, and nothing "
+              "orders the lanes; put bar.warp.sync (__syncwarp) between them",
+              reader.c_str(), other->lane,
+              Where{false, range.cta, other->at, other->at + 1}.str().c_str());
+  }
+  if (engine || !writes(a.kind))
+    return;
+  size_t end = std::min<size_t>(size_t(range.begin) + range.size, shadow.size());
+  for (size_t i = range.begin; i < end; ++i)
+    for (const Touch &read : records[shadow[i]].reads)
+      if (uint32_t knowing = lanes.knowing(a.warp, read.event); !(knowing >> lane & 1))
+        faultWith(FaultKind::Race, {noteOf(read, "the other access is here")},
+                  "race: the write by lane %u and the read by %s touch the same %s; only the lanes "
+                  "0x%08x have waited for it, and nothing orders the others behind them: put "
+                  "bar.warp.sync (__syncwarp) behind the wait",
+                  lane, agents[read.event.agent].engine,
+                  Where{false, range.cta, uint32_t(i), uint32_t(i) + 1}.str().c_str(), knowing);
+  if (a.kind == AccessKind::Write || a.kind == AccessKind::SameWrite)
+    lanes.wrote(a.warp, lane, range, uint32_t(shadow.size()));
+  else
+    lanes.forget(range);
 }
 
 void Checker::Impl::collectIfLarge() {
@@ -268,6 +318,8 @@ void Checker::shared(const Access &access, SharedRange range) {
   std::vector<uint32_t> &shadow = impl->sharedShadow[range.cta];
   uint32_t begin = std::min<uint32_t>(range.begin, uint32_t(shadow.size()));
   uint32_t end = uint32_t(std::min<uint64_t>(uint64_t(begin) + range.size, shadow.size()));
+  if (access.lane >= 0 && impl->races)
+    impl->checkLanes(access, range);
   impl->apply(shadow, begin, end, access, {false, range.cta, 0, 0}, strictTensorFences);
   impl->collectIfLarge();
 }
@@ -313,6 +365,35 @@ void Checker::undefine(TmemRange range) {
       shadow[size_t(lane) * tmemColumns + c] = Records::undefined;
 }
 
+void Checker::spoil(SharedRange range) {
+  if (impl->sharedShadow.empty())
+    return;
+  std::vector<uint32_t> &shadow = impl->sharedShadow[range.cta];
+  uint64_t end = std::min<uint64_t>(uint64_t(range.begin) + range.size, shadow.size());
+  for (uint64_t i = range.begin; i < end; ++i)
+    shadow[i] = impl->records.spoiled(shadow[i]);
+}
+
+void Checker::spoil(TmemRange range) {
+  std::vector<uint32_t> &shadow = impl->tmemShadow[range.cta];
+  if (shadow.empty())
+    return;
+  for (uint32_t lane = range.lane; lane < std::min(range.lane + range.lanes, tmemLanes); ++lane)
+    for (uint32_t c = range.column; c < std::min(range.column + range.columns, tmemColumns); ++c)
+      shadow[size_t(lane) * tmemColumns + c] =
+          impl->records.spoiled(shadow[size_t(lane) * tmemColumns + c]);
+}
+
+bool Checker::defined(unsigned cta, uint32_t lane, uint32_t column) const {
+  const std::vector<uint32_t> &shadow = impl->tmemShadow[cta];
+  return shadow.empty() || impl->records[shadow[size_t(lane) * tmemColumns + column]].defined;
+}
+
+std::string undefinedText(const std::string &what, bool stored) {
+  return what + (stored ? " are read, but only undefined values have been written there"
+                        : " are read, but nothing has been written there");
+}
+
 void Checker::release(uint64_t address, const Clock &clock) {
   impl->released[address].joinAll(clock);
 }
@@ -321,6 +402,12 @@ void Checker::acquire(uint64_t address, Clock &clock) {
   auto it = impl->released.find(address);
   if (it != impl->released.end())
     clock.acquire(it->second);
+}
+
+void Checker::warpSynchronised(AgentId warp) { impl->lanes.synchronised(warp); }
+
+void Checker::lanesLearned(AgentId warp, uint32_t lanes, AgentId engine, uint32_t before) {
+  impl->lanes.learned(warp, lanes, engine, before, impl->clocks[warp].order[engine]);
 }
 
 void Checker::proxyFence(AgentId warp) {

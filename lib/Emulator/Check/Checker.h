@@ -37,6 +37,14 @@ struct TmemRange {
   uint32_t lane = 0, lanes = 0, column = 0, columns = 0; // columns of 32 bits
 };
 
+/// What a load found where nothing defined is.
+struct UndefinedRead {
+  uint32_t bytes = 0;  // mask, relative to the first; of the first 32
+  uint32_t stored = 0; // site of the store that put an undefined value there; 0: there was none
+  std::string what;    // the first such place; empty: all is defined
+  uint32_t first = 0;  // site of the first read where this one is of local memory, else 0
+};
+
 /// An access in flight: what it is, which event ends it, what its issuer knew.
 struct Access {
   AccessKind kind = AccessKind::Read;
@@ -44,10 +52,17 @@ struct Access {
   Event event;                  // from newEvent(agent); later accesses need to know it
   const Clock *known = nullptr; // of the agent that issued it
   uint32_t site = 0;            // from addSite
-  /// A load whose value may be discarded (tcgen05.ld of an accumulator that no product has written,
-  /// followed by a select): reading undefined memory is a warning, its poison shows in the result.
-  bool mayDiscard = false;
+  /// For loads into registers, which may discard the value: undefined bytes are told here. Null:
+  /// reading them is a fault.
+  UndefinedRead *undefined = nullptr;
+  /// The lane of `warp` that accesses, or that starts the engine which does; -1: all lanes
+  /// together.
+  int lane = -1;
+  AgentId warp = 0;
 };
+
+/// "<what> are read, but nothing has been written there"
+std::string undefinedText(const std::string &what, bool stored);
 
 class Checker {
 public:
@@ -82,10 +97,20 @@ public:
   void define(SharedRange range);
   void undefine(SharedRange range);
   void undefine(TmemRange range);
+  /// What has just been written there is undefined itself.
+  void spoil(SharedRange range);
+  void spoil(TmemRange range);
+  bool defined(unsigned cta, uint32_t lane, uint32_t column) const; // of tensor memory
 
   /// Release/acquire through an address in global or shared memory (atomics, flags).
   void release(uint64_t address, const Clock &clock);
   void acquire(uint64_t address, Clock &clock);
+
+  /// The lanes of a warp have met, in a way that orders their accesses to memory.
+  void warpSynchronised(AgentId warp);
+  /// Only `lanes` of the warp, whose clock knew the engine's events up to `before`, have waited for
+  /// more of them.
+  void lanesLearned(AgentId warp, uint32_t lanes, AgentId engine, uint32_t before);
 
   /// fence.proxy.async by a warp; tcgen05.fence::before/after_thread_sync; tcgen05.wait::ld/st.
   void proxyFence(AgentId warp);

@@ -35,6 +35,19 @@ uint32_t Records::after(uint32_t from, const Touch &touch) {
   return it->second;
 }
 
+uint32_t Records::spoiled(uint32_t from) {
+  if (!records[from].defined)
+    return from;
+  constexpr uint8_t mark = 0xff; // no kind of access
+  auto [it, isNew] = transitions.try_emplace({from, 0, 0, 0, mark, 0}, uint32_t(records.size()));
+  if (isNew) {
+    Record record = records[from];
+    record.defined = false;
+    records.push_back(std::move(record));
+  }
+  return it->second;
+}
+
 void Records::collect(const std::vector<std::vector<uint32_t> *> &shadows) {
   std::vector<uint32_t> renumbered(records.size(), 0);
   std::vector<Record> kept(2);

@@ -33,6 +33,8 @@ public:
   const Record &operator[](uint32_t id) const { return records[id]; }
   /// The record of a cell with record `from` after the access.
   uint32_t after(uint32_t from, const Touch &touch);
+  /// The record of a cell with record `from` whose content is undefined after all.
+  uint32_t spoiled(uint32_t from);
   size_t size() const { return records.size(); }
   /// Keeps the records that the shadows use, renumbers them there.
   void collect(const std::vector<std::vector<uint32_t> *> &shadows);

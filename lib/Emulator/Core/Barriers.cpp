@@ -114,8 +114,9 @@ void mbarrierInval(Cta &cta, uint32_t offset) {
   barrier.live = false;
 }
 
-void mbarrierExpectTx(Cta &cta, uint32_t offset, int64_t bytes) {
+void mbarrierExpectTx(Cta &cta, uint32_t offset, int64_t bytes, uint32_t site) {
   Mbarrier &barrier = mbarrierAt(cta, offset, "expect_tx");
+  barrier.armed = site;
   barrier.tx += bytes;
   if (barrier.tx > maxMbarrierTx || barrier.tx < -maxMbarrierTx)
     fault(FaultKind::BarrierBytes, "%s: %lld bytes outstanding; the limit is %lld",
@@ -140,6 +141,7 @@ void mbarrierCompleteTx(Cta &cta, uint32_t offset, int64_t bytes, Event from, ui
   barrier.opening.order.learn(from);
   barrier.opening.proxy.learn(from);
   touch(barrier, site);
+  barrier.filled = site;
   if (barrier.tx < -maxMbarrierTx)
     fault(FaultKind::BarrierBytes, "%s: %lld more bytes have arrived than are expected",
           name(cta, offset).c_str(), (long long)-barrier.tx);
@@ -227,12 +229,20 @@ std::vector<Note> mbarrierArrivals(const Cta &cta, uint32_t offset) {
 
 void mbarriersAtExit(Cta &cta) {
   for (auto &[offset, barrier] : cta.mbarriers)
-    if (barrier.live && barrier.tx != 0)
-      fault(FaultKind::BarrierBytes,
-            "the CTA ends while the %s has %lld bytes outstanding: %s; expected bytes and issued "
-            "bytes have to balance in every phase, and the last ones have to be waited for",
-            name(cta, offset).c_str(), (long long)barrier.tx,
-            barrier.tx > 0 ? "more were expected than have arrived" : "more arrived than expected");
+    if (barrier.live && barrier.tx != 0) {
+      const Checker &checker = *cta.cluster->checker;
+      std::vector<Note> notes;
+      if (barrier.armed)
+        notes.push_back({checker.site(barrier.armed), "bytes were expected here last"});
+      if (barrier.filled)
+        notes.push_back({checker.site(barrier.filled), "bytes came from here last"});
+      faultWith(
+          FaultKind::BarrierBytes, std::move(notes),
+          "the CTA ends while the %s has %lld bytes outstanding: %s; expected bytes and issued "
+          "bytes have to balance in every phase, and the last ones have to be waited for",
+          name(cta, offset).c_str(), (long long)barrier.tx,
+          barrier.tx > 0 ? "more were expected than have arrived" : "more arrived than expected");
+    }
 }
 
 } // namespace ts::emu

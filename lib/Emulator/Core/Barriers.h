@@ -25,7 +25,7 @@ Mbarrier &mbarrierFor(Warp &warp, Cta &cta, uint32_t offset, const char *what);
 /// `init` is the event of the initialising warp.
 void mbarrierInit(Cta &cta, uint32_t offset, uint32_t count, uint32_t site, Event init);
 void mbarrierInval(Cta &cta, uint32_t offset);
-void mbarrierExpectTx(Cta &cta, uint32_t offset, int64_t bytes);
+void mbarrierExpectTx(Cta &cta, uint32_t offset, int64_t bytes, uint32_t site);
 /// `from` is what the arriving side hands over; `site` where it arrives. `drop` lowers the count of
 /// the following phases. Returns the phase it arrived in (the state token).
 uint64_t mbarrierArrive(Cta &cta, uint32_t offset, uint32_t arrivals, const Clock &from,

@@ -139,8 +139,9 @@ void store(Exec &x, unsigned lane, Space space, uint64_t address, unsigned bytes
 /// The same with memory order: acquire and release through the address are told to the checker,
 /// and fences before or behind relaxed accesses count (fence() below).
 enum class Order : uint8_t { Weak, Relaxed, Acquire, Release, AcquireRelease };
+/// With `undefined`, bytes that hold nothing defined are told there instead of being a fault.
 void load(Exec &x, unsigned lane, Space space, uint64_t address, unsigned bytes, void *to,
-          Order order);
+          Order order, UndefinedRead *undefined = nullptr);
 void store(Exec &x, unsigned lane, Space space, uint64_t address, unsigned bytes, const void *from,
            Order order);
 /// fence, membar: what relaxed loads have seen becomes known, and later relaxed stores publish what

@@ -30,7 +30,7 @@ void fault(FaultKind kind, const char *text, ...) {
   va_start(args, text);
   std::string message = formatList(text, args);
   va_end(args);
-  throw FaultException{kind, std::move(message), {}};
+  throw FaultException{kind, std::move(message), {}, {}};
 }
 
 void faultWith(FaultKind kind, std::vector<Note> notes, const char *text, ...) {
@@ -38,7 +38,7 @@ void faultWith(FaultKind kind, std::vector<Note> notes, const char *text, ...) {
   va_start(args, text);
   std::string message = formatList(text, args);
   va_end(args);
-  throw FaultException{kind, std::move(message), std::move(notes)};
+  throw FaultException{kind, std::move(message), std::move(notes), {}};
 }
 
 } // namespace ts::emu

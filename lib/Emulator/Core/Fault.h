@@ -6,12 +6,15 @@
 
 #include "ts/Emulator/Report.h"
 
+#include <optional>
+
 namespace ts::emu {
 
 struct FaultException {
   FaultKind kind;
   std::string message;
   std::vector<Note> notes;
+  std::optional<Site> site; // where it is, if not where the machine is
 };
 
 /// printf-like; the message names what is wrong, what was expected, and how to mend it.

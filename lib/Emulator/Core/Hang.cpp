@@ -4,6 +4,9 @@
 #include "Exec.h"
 #include "Run.h"
 
+#include <algorithm>
+#include <set>
+
 namespace ts::emu {
 namespace {
 
@@ -23,7 +26,7 @@ Site siteOf(const Warp &warp, const Split &split, const ptx::Module &module) {
   std::copy_n(warp.cta->id, 3, site.cta);
   site.ctaRank = warp.cta->rank;
   site.warp = int32_t(warp.index);
-  site.lanes = split.mask;
+  site.lanes = split.blocked && split.wait.lanes ? split.wait.lanes : split.mask;
   return site;
 }
 
@@ -55,6 +58,50 @@ unsigned interest(const Split &split) {
     return 4;
   }
 }
+/// Warps that were to arrive at the barrier of a wait, as far as the phase before shows it.
+std::set<const Warp *> awaited(const Cluster &cluster, const Wait &wait) {
+  std::set<const Warp *> warps;
+  const Cta &cta = *cluster.ctas[wait.subject >> sharedRankShift];
+  auto it = cta.mbarriers.find(uint32_t(wait.subject & sharedOffsetMask));
+  if (it == cta.mbarriers.end())
+    return warps;
+  std::vector<uint32_t> sites = it->second.lastArrivedSites;
+  for (uint32_t site : it->second.arrivedSites)
+    if (auto same = std::find(sites.begin(), sites.end(), site); same != sites.end())
+      sites.erase(same);
+  for (uint32_t id : sites) {
+    const Site &site = cluster.checker->site(id);
+    if (site.warp >= 0)
+      warps.insert(cluster.ctas[site.ctaRank]->warps[size_t(site.warp)].get());
+  }
+  return warps;
+}
+
+/// The wait at which a chain of waits ends: others wait for its warp, and nobody who is left has
+/// arrived at its barrier before. Null if there is none, or no chain.
+const Split *endOfChain(const Cluster &cluster) {
+  std::vector<std::pair<const Warp *, const Split *>> waits;
+  for (const std::unique_ptr<Cta> &cta : cluster.ctas)
+    for (const std::unique_ptr<Warp> &warp : cta->warps)
+      for (const Split &split : warp->splits)
+        if (split.mask && split.blocked && split.wait.kind == WaitKind::Mbarrier)
+          waits.push_back({warp.get(), &split});
+  std::set<const Warp *> needed;
+  std::vector<bool> ends;
+  for (const auto &[warp, split] : waits) {
+    bool end = true;
+    for (const Warp *other : awaited(cluster, split->wait))
+      if (other != warp && other->alive()) {
+        end = false;
+        needed.insert(other);
+      }
+    ends.push_back(end);
+  }
+  for (size_t i = 0; i < waits.size(); ++i)
+    if (ends[i] && needed.contains(waits[i].first))
+      return waits[i].second;
+  return nullptr;
+}
 } // namespace
 
 Report describeHang(const Cluster &cluster, bool livelock) {
@@ -62,7 +109,7 @@ Report describeHang(const Cluster &cluster, bool livelock) {
   Report report;
   report.kind = FaultKind::Hang;
   unsigned blocked = 0, shown = 0;
-  const Split *divergent = nullptr;
+  const Split *divergent = nullptr, *end = endOfChain(cluster);
   for (const std::unique_ptr<Cta> &cta : cluster.ctas)
     for (const std::unique_ptr<Warp> &warp : cta->warps)
       for (const Split &split : warp->splits) {
@@ -79,9 +126,10 @@ Report describeHang(const Cluster &cluster, bool livelock) {
         } else {
           note.text = "goes round and round here";
         }
-        if (!divergent && interest(split) > shown) {
+        unsigned rank = &split == end ? ~0u : interest(split);
+        if (!divergent && rank > shown) {
           report.site = note.site;
-          shown = interest(split);
+          shown = rank;
         }
         ++blocked;
         if (report.notes.size() < 64)
@@ -93,7 +141,7 @@ Report describeHang(const Cluster &cluster, bool livelock) {
         format("the lanes of a warp do not meet: this instruction wants lanes 0x%08llx together, "
                "0x%08x are here and the others have exited or wait elsewhere; take it out of the "
                "divergent branch, or give it the mask of the lanes that execute it",
-               (unsigned long long)divergent->wait.subject, divergent->mask);
+               (unsigned long long)divergent->wait.subject, divergent->wait.lanes);
     return report;
   }
   if (blocked == 0) { // all warps have ended, an engine's operation never becomes ready

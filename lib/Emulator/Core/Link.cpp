@@ -157,6 +157,7 @@ private:
       entry.index = uint32_t(i);
       entry.loc = inst.loc;
       entry.source = &inst;
+      entry.flow = flowOf(code, inst);
       auto [form, isNew] = formIds.try_emplace(inst.opcode, uint32_t(program->forms.size()));
       if (isNew)
         program->forms.push_back(inst.opcode);

@@ -106,6 +106,7 @@ using Builtin = void (*)(Exec &x, const std::vector<uint32_t> &arguments,
 Builtin findBuiltin(std::string_view name);
 /// Bytes of a lane's local memory (frames, spills, call parameters).
 uint8_t *localBytes(Exec &x, unsigned lane, uint64_t offset, uint64_t bytes);
+void copyLocal(Exec &x, unsigned lane, uint32_t to, uint32_t from, uint64_t bytes);
 
 } // namespace ts::emu
 

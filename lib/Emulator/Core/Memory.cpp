@@ -86,7 +86,8 @@ Target resolve(Exec &x, unsigned lane, Space space, uint64_t address, unsigned b
   }
 }
 
-void tell(Exec &x, const Target &target, unsigned bytes, AccessKind kind) {
+void tell(Exec &x, unsigned lane, const Target &target, unsigned bytes, AccessKind kind,
+          UndefinedRead *undefined = nullptr) {
   if (!target.shared.cta)
     return;
   Checker &checker = *x.cluster.checker;
@@ -96,7 +97,20 @@ void tell(Exec &x, const Target &target, unsigned bytes, AccessKind kind) {
   access.event = checker.lastEvent(x.warp.agent);
   access.known = &checker.clock(x.warp.agent);
   access.site = x.siteId();
+  access.undefined = undefined;
+  access.lane = int(lane);
+  access.warp = x.warp.agent;
   checker.shared(access, {target.shared.cta->rank, target.shared.offset, bytes});
+}
+
+/// A spilled value that was undefined; what is told of it is where it had been read first.
+void loadUndefinedLocal(const Exec &x, const Target &target, unsigned bytes, UndefinedRead &read) {
+  const uint8_t *marks = x.warp.localUndefined.data() + (target.bytes - x.warp.local.data());
+  for (unsigned i = 0; i < bytes; ++i)
+    if (marks[i]) {
+      const UndefinedOrigin &origin = x.warp.undefinedOrigins[marks[i] - 1u];
+      read = {read.bytes | 1u << i, origin.stored, origin.what, origin.site};
+    }
 }
 
 /// The place as one number, whatever form of address was used.
@@ -111,6 +125,8 @@ uint64_t placeOf(const Target &target, uint64_t address) {
 void acquireThrough(Exec &x, uint64_t place, Order order) {
   bool acquires = order == Order::Acquire || order == Order::AcquireRelease;
   x.cluster.checker->acquire(place, acquires ? x.clock() : x.warp.observed);
+  if (acquires)
+    x.cluster.checker->warpSynchronised(x.warp.agent);
 }
 
 void releaseThrough(Exec &x, uint64_t place, Order order) {
@@ -203,7 +219,7 @@ void store(Exec &x, unsigned lane, Space space, uint64_t address, unsigned bytes
 }
 
 void load(Exec &x, unsigned lane, Space space, uint64_t address, unsigned bytes, void *to,
-          Order order) {
+          Order order, UndefinedRead *undefined) {
   Target target;
   try {
     target = resolve(x, lane, space, address, bytes, false, "a load");
@@ -211,13 +227,15 @@ void load(Exec &x, unsigned lane, Space space, uint64_t address, unsigned bytes,
     e.message = laneText("reads", lane, bytes, space) + ": " + e.message;
     throw;
   }
+  if (target.space == Space::Local && undefined && !x.warp.localUndefined.empty())
+    loadUndefinedLocal(x, target, bytes, *undefined);
   if (order == Order::Weak) {
-    tell(x, target, bytes, AccessKind::Read);
+    tell(x, lane, target, bytes, AccessKind::Read, undefined);
     memcpy(to, target.bytes, bytes);
     return;
   }
   acquireThrough(x, placeOf(target, address), order);
-  tell(x, target, bytes, AccessKind::AtomicRead);
+  tell(x, lane, target, bytes, AccessKind::AtomicRead, undefined);
   if (target.space == Space::Global) {
     std::lock_guard lock(x.machine.global->atomics);
     memcpy(to, target.bytes, bytes);
@@ -237,18 +255,45 @@ void store(Exec &x, unsigned lane, Space space, uint64_t address, unsigned bytes
   }
   bool strong = order != Order::Weak;
   bool same = memcmp(target.bytes, from, bytes) == 0;
-  tell(x, target, bytes,
+  tell(x, lane, target, bytes,
        strong ? AccessKind::AtomicWrite
        : same ? AccessKind::SameWrite
               : AccessKind::Write);
   std::unique_lock<std::mutex> lock;
   if (strong && target.space == Space::Global)
     lock = std::unique_lock(x.machine.global->atomics);
+  if (target.space == Space::Local && !x.warp.localUndefined.empty())
+    std::fill_n(x.warp.localUndefined.data() + (target.bytes - x.warp.local.data()), bytes, 0);
   if (target.space != Space::Local && !same)
     x.cluster.lastChange = x.cluster.steps;
   memcpy(target.bytes, from, bytes);
   if (strong)
     releaseThrough(x, placeOf(target, address), order);
+}
+
+void storedUndefined(Exec &x, unsigned lane, Space space, uint64_t address, unsigned bytes,
+                     uint32_t slot) {
+  Target target = resolve(x, lane, space, address, bytes, true, "a store");
+  if (target.shared.cta) {
+    x.cluster.checker->spoil(SharedRange{target.shared.cta->rank, target.shared.offset, bytes});
+    return;
+  }
+  if (target.space != Space::Local)
+    usedUndefined(x, slot, undefinedLanes(x, slot), "is stored to global memory here");
+  std::vector<uint8_t> &marks = x.warp.localUndefined;
+  marks.resize(x.warp.local.size());
+  uint32_t origin = x.split.frame->undefined.origin[slot];
+  std::fill_n(marks.data() + (target.bytes - x.warp.local.data()), bytes,
+              uint8_t(std::min<uint32_t>(origin + 1, 255)));
+}
+
+void copyLocal(Exec &x, unsigned lane, uint32_t to, uint32_t from, uint64_t bytes) {
+  uint8_t *target = localBytes(x, lane, to, bytes), *source = localBytes(x, lane, from, bytes);
+  memcpy(target, source, bytes);
+  if (x.warp.localUndefined.empty())
+    return;
+  uint8_t *marks = x.warp.localUndefined.data();
+  memcpy(marks + (target - x.warp.local.data()), marks + (source - x.warp.local.data()), bytes);
 }
 
 void atomic(Exec &x, unsigned lane, Space space, uint64_t address, unsigned bytes,
@@ -262,7 +307,7 @@ void atomic(Exec &x, unsigned lane, Space space, uint64_t address, unsigned byte
   }
   uint64_t place = placeOf(target, address);
   acquireThrough(x, place, acquire ? Order::Acquire : Order::Relaxed);
-  tell(x, target, bytes, AccessKind::Atomic);
+  tell(x, lane, target, bytes, AccessKind::Atomic);
   if (target.shared.cta) {
     update(target.bytes);
   } else {
@@ -275,6 +320,7 @@ void atomic(Exec &x, unsigned lane, Space space, uint64_t address, unsigned byte
 
 void fence(Exec &x, bool acquire, bool release) {
   Clock &clock = x.clock();
+  x.cluster.checker->warpSynchronised(x.warp.agent); // lanes may have met through a flag
   if (acquire) {
     clock.order.join(x.warp.observed.order);
     clock.proxy.join(x.warp.observed.proxy);

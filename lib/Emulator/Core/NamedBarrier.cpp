@@ -97,6 +97,7 @@ struct Named {
       return Step::Blocked;
     }
     x.clock().acquire(barrier.completed);
+    x.cluster.checker->warpSynchronised(x.warp.agent);
     if (action == Action::RedPopc)
       for (unsigned lane = 0; lane < warpSize; ++lane) {
         if (x.active(lane))
@@ -152,7 +153,10 @@ std::unique_ptr<Op> decodeWarpSync(Decode &d) {
   d.needOperands(1, 1);
   Src members = d.src(0, ptx::Type::B32);
   return makeOp([members](Exec &x) {
-    return x.converged(uint32_t(members.uniform(x)) & x.warp.alive()) ? Step::Next : Step::Blocked;
+    if (!x.converged(uint32_t(members.uniform(x)) & x.warp.alive()))
+      return Step::Blocked;
+    x.cluster.checker->warpSynchronised(x.warp.agent);
+    return Step::Next;
   });
 }
 
@@ -220,6 +224,7 @@ std::unique_ptr<Op> decodeCluster(Decode &d) {
     }
     warp.clusterPending &= ~x.mask;
     x.clock().acquire(barrier.completed);
+    x.cluster.checker->warpSynchronised(warp.agent);
     warp.initsKnown.join(barrier.completedInits);
     return Step::Next;
   });

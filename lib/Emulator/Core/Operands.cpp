@@ -183,7 +183,7 @@ uint32_t Exec::siteId() const {
 }
 
 void Exec::wait(WaitKind kind, uint64_t subject, std::string text) const {
-  split.wait = {kind, subject, std::move(text)};
+  split.wait = {kind, subject, mask, std::move(text)};
 }
 
 bool Exec::converged(uint32_t members) const {

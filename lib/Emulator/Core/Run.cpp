@@ -253,6 +253,8 @@ bool ClusterRun::stepSplit(Warp &warp, Split &split) {
     } else {
       const CodeEntry &entry = x.code;
       if (entry.guard >= 0) {
+        if (split.frame->undefined.count) [[unlikely]]
+          checkGuard(x);
         const uint64_t *lanes = x.reg(uint32_t(entry.guard));
         uint32_t holds = 0;
         for (unsigned lane = 0; lane < warpSize; ++lane)
@@ -264,7 +266,7 @@ bool ClusterRun::stepSplit(Warp &warp, Split &split) {
         ++cluster->steps;
         return true;
       }
-      Step step = entry.op->run(x);
+      Step step = split.frame->undefined.count ? runWithUndefined(x) : entry.op->run(x);
       if (step == Step::Blocked) {
         if (tracer && !split.blocked)
           tracer->blocked(warp, entry, cluster->steps);
@@ -385,7 +387,7 @@ void ClusterRun::report(FaultException fault, const Site &site, const Warp *warp
   r.kind = fault.kind;
   r.message = std::move(fault.message);
   r.notes = std::move(fault.notes);
-  r.site = site;
+  r.site = fault.site ? std::move(*fault.site) : site;
   if (warp)
     history(*warp, r);
   faults.push_back(std::move(r));

@@ -33,11 +33,16 @@ void growLocal(Warp &warp, uint32_t bytes) {
     fault(FaultKind::Trap, "stack overflow: a thread needs %u bytes of local memory, and has %u",
           bytes, maxLocalBytes);
   uint32_t size = std::max<uint32_t>(bytes, 2 * warp.localBytes);
-  std::vector<uint8_t> grown(size_t(size) * warpSize, 0xff);
-  for (unsigned lane = 0; lane < warpSize; ++lane)
-    std::copy_n(warp.local.data() + size_t(lane) * warp.localBytes, warp.localBytes,
-                grown.data() + size_t(lane) * size);
-  warp.local = std::move(grown);
+  auto grow = [&](std::vector<uint8_t> &bytes, uint8_t fill) {
+    std::vector<uint8_t> grown(size_t(size) * warpSize, fill);
+    for (unsigned lane = 0; lane < warpSize; ++lane)
+      std::copy_n(bytes.data() + size_t(lane) * warp.localBytes, warp.localBytes,
+                  grown.data() + size_t(lane) * size);
+    bytes = std::move(grown);
+  };
+  grow(warp.local, 0xff);
+  if (!warp.localUndefined.empty())
+    grow(warp.localUndefined, 0);
   warp.localBytes = size;
 }
 } // namespace
@@ -122,8 +127,8 @@ void callLanes(Exec &x, uint32_t lanes, const Code &callee,
     uint64_t bytes = callee.function->params[i].size;
     for (unsigned lane = 0; lane < warpSize; ++lane)
       if (lanes >> lane & 1)
-        memcpy(localBytes(x, lane, frame->localBase + callee.paramOffset[i], bytes),
-               localBytes(x, lane, caller->localBase + argumentOffsets[i], bytes), bytes);
+        copyLocal(x, lane, frame->localBase + callee.paramOffset[i],
+                  caller->localBase + argumentOffsets[i], bytes);
   }
   if (lanes == x.split.mask) {
     x.split.pc = 0;
@@ -172,8 +177,8 @@ void returnLanes(Exec &x, uint32_t lanes) {
     uint64_t bytes = frame->code->function->returns[i].size;
     for (unsigned lane = 0; lane < warpSize; ++lane)
       if (lanes >> lane & 1)
-        memcpy(localBytes(x, lane, caller->localBase + results[i], bytes),
-               localBytes(x, lane, frame->localBase + frame->code->returnOffset[i], bytes), bytes);
+        copyLocal(x, lane, caller->localBase + results[i],
+                  frame->localBase + frame->code->returnOffset[i], bytes);
   }
   uint32_t pc = frame->returnPc;
   if (lanes == x.split.mask) {

@@ -5,6 +5,7 @@
 #define TS_EMULATOR_CORE_STATE_H
 
 #include "../Check/Checker.h"
+#include "Undefined.h"
 #include "ts/Emulator/Emulator.h"
 
 #include <deque>
@@ -35,6 +36,7 @@ struct CodeEntry {
   uint32_t form = 0;  // in Program::forms: for coverage
   ptx::Loc loc;
   const ptx::Instruction *source = nullptr;
+  Flow flow;
   std::string refused; // why the decoder does not take it; executing it says so
 };
 struct Program;
@@ -77,6 +79,7 @@ enum class WaitKind : uint8_t {
 struct Wait {
   WaitKind kind = WaitKind::None;
   uint64_t subject = 0; // shared address of an mbarrier, id of a named barrier, ...
+  uint32_t lanes = 0;   // that are here
   std::string text;     // "mbarrier smem_full[2]+0x28, parity 1: phase 4, 1 of 3 arrivals pending"
 };
 
@@ -92,6 +95,7 @@ struct Frame {
   /// the instruction that has to be waited for, by slot.
   uint32_t numInFlight = 0;
   std::unordered_map<uint32_t, const char *> inFlight;
+  UndefinedRegisters undefined;
 };
 
 /// Lanes of a warp that run together.
@@ -176,10 +180,12 @@ struct Warp {
   std::vector<Split> splits;            // disjoint masks, together alive()
   std::vector<uint8_t> local;           // lane-major: lane * localBytes
   uint32_t localBytes = 0;              // per lane
+  std::vector<uint8_t> localUndefined;  // 1 + origin for undefined bytes; empty before the first
   std::array<HistoryEntry, 16> history; // ring
   uint32_t historyNext = 0;
   uint64_t instructions = 0;
-  uint32_t registers = 0;                     // setmaxnreg
+  uint32_t registers = 0; // setmaxnreg
+  std::vector<UndefinedOrigin> undefinedOrigins;
   uint32_t carry = 0;                         // CC.CF of add.cc and its kin, a bit per lane
   std::shared_ptr<AsyncGroups> cpAsync, bulk; // made on first use
   Clock tcgen05Known; // what the tcgen05 operations it has issued knew (mma, cp, shift)
@@ -197,14 +203,15 @@ struct Warp {
 /// keyed by (cta, offset); the 8 bytes in memory hold a marker so that overwriting is noticed.
 struct Mbarrier {
   bool live = false;
-  uint32_t count = 0;   // arrivals a phase expects
-  uint32_t pending = 0; // still missing in the open phase
-  int64_t tx = 0;       // bytes outstanding in the open phase
-  uint64_t phase = 0;   // completed phases
-  uint32_t site = 0;    // of the init
-  Event init;           // whoever uses it has to know this
-  Clock opening;        // joined by the arrivals of the open phase
-  Clock completed;      // of the last completed phase (with all before it)
+  uint32_t count = 0;             // arrivals a phase expects
+  uint32_t pending = 0;           // still missing in the open phase
+  int64_t tx = 0;                 // bytes outstanding in the open phase
+  uint64_t phase = 0;             // completed phases
+  uint32_t site = 0;              // of the init
+  uint32_t armed = 0, filled = 0; // sites of the last expect_tx and of the last bytes that came
+  Event init;                     // whoever uses it has to know this
+  Clock opening;                  // joined by the arrivals of the open phase
+  Clock completed;                // of the last completed phase (with all before it)
   /// Places (checker sites) that arrived in the open and in the last phase, for the hang report.
   std::vector<uint32_t> arrivedSites, lastArrivedSites;
   uint32_t maxArrivals = 0; // to notice dropped and late arrivals

@@ -250,8 +250,16 @@ std::unique_ptr<Op> decodeWait(Decode &d) {
   uint64_t allowed = d.immediate(0);
   return makeOp([=](Exec &x) {
     AsyncGroups &groups = bulkGroups(x.warp);
-    if (groups.wait(x.mask, allowed, reads, x.clock()))
+    Checker &checker = *x.cluster.checker;
+    ChannelKey channel = storeChannel(x.warp);
+    AgentId engine = checker.channelAgent(uint32_t(channel.kind), channel.issuer, channel.tag,
+                                          engineName(channel.kind));
+    uint32_t before = x.clock().order[engine];
+    if (groups.wait(x.mask, allowed, reads, x.clock())) {
+      if (x.mask != x.warp.alive())
+        checker.lanesLearned(x.warp.agent, x.mask, engine, before);
       return Step::Next;
+    }
     x.wait(WaitKind::Group, allowed,
            format("bulk groups: %u are pending%s, %llu may be", groups.pending(x.mask, reads),
                   reads ? " in reading" : "", (unsigned long long)allowed));

@@ -90,6 +90,8 @@ void footprint(const Exec &x, const AsyncOp &op, AccessKind kind, Proxy proxy,
   access.event = op.event;
   access.known = &x.clock();
   access.site = x.siteId();
+  access.lane = int(op.lane);
+  access.warp = x.warp.agent;
   x.cluster.checker->shared(access, {place.cta->rank, place.offset, bytes});
 }
 

@@ -102,7 +102,8 @@ struct Arrive {
       fault(FaultKind::BarrierArrival, "mbarrier.arrive with a count of %u; expected 1 to %u",
             arrivals, maxMbarrierCount);
     if (expects)
-      mbarrierExpectTx(*place.cta, place.offset, int64_t(uint32_t(bytes.lane(x, lane))));
+      mbarrierExpectTx(*place.cta, place.offset, int64_t(uint32_t(bytes.lane(x, lane))),
+                       x.siteId());
     uint64_t token = mbarrierToken(barrier);
     tellPeer(x, place, m.relaxed);
     uint64_t phase = mbarrierArrive(*place.cta, place.offset, arrivals,
@@ -161,7 +162,7 @@ std::unique_ptr<Op> decodeTx(Decode &d) {
       auto n = int64_t(uint32_t(bytes.lane(x, lane)));
       mbarrierFor(x.warp, *place.cta, place.offset, what);
       if (expects)
-        mbarrierExpectTx(*place.cta, place.offset, n);
+        mbarrierExpectTx(*place.cta, place.offset, n, x.siteId());
       else // relaxed: it publishes nothing
         mbarrierCompleteTx(*place.cta, place.offset, n, Event{x.warp.agent, 0}, x.siteId());
     }
@@ -243,6 +244,8 @@ struct MbarrierWait {
       return Step::Blocked;
     }
     done.setPredicate(x, complete);
+    if (complete) // lanes may have met there
+      x.cluster.checker->warpSynchronised(x.warp.agent);
     return Step::Next;
   }
 };

@@ -183,6 +183,7 @@ struct Allocator {
       uint32_t value = list[index].column;
       store(x, x.firstLane(), space, uniform(x, destination, "the destination of tcgen05.alloc"),
             sizeof value, &value);
+      x.cluster.checker->warpSynchronised(x.warp.agent); // the warp as a whole has written it
     }
     return Step::Next;
   }

@@ -118,7 +118,9 @@ struct Copy {
     for (const Cta *cta : ctas) {
       checkColumns(*cta, to.column, form.columns(), form.group, "tcgen05.cp");
       checkChunks(cta->shared, chunks, "the source of tcgen05.cp");
-      const Access read{AccessKind::Read, Proxy::Async, event, &known, x.siteId()};
+      Access read{AccessKind::Read, Proxy::Async, event, &known, x.siteId()};
+      read.lane = int(lane);
+      read.warp = x.warp.agent;
       for (auto [begin, size] : operandRanges(chunks, form.chunkBytes()))
         checker.shared(read, {cta->rank, begin, size});
       const Access write{AccessKind::Write, Proxy::Tensor, event, &known, x.siteId()};

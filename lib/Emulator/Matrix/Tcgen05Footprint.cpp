@@ -100,7 +100,9 @@ void tellFootprint(Exec &x, const MmaWork &work, const Pipeline &pipeline) {
   const Clock knownToOperands = pipeline.known(Role::Operands);
   const Clock knownToD = pipeline.known(Role::Accumulator);
   Event operands = pipeline.newEvent(Role::Operands), d = pipeline.newEvent(Role::Accumulator);
-  const Access shared{AccessKind::Read, Proxy::Async, operands, &knownToOperands, site};
+  Access shared{AccessKind::Read, Proxy::Async, operands, &knownToOperands, site};
+  shared.lane = int(x.firstLane());
+  shared.warp = x.warp.agent;
   const Access tensor{AccessKind::Read, Proxy::Tensor, operands, &knownToOperands, site};
   const Access readD{AccessKind::Read, Proxy::Tensor, d, &knownToD, site};
   Clock knownToWrite = knownToD; // its own reads of D come first

@@ -151,7 +151,7 @@ AgentId transferAgent(Exec &x, EngineKind kind) {
 }
 
 /// Tells the checker; both directions know the warp's loads and stores before.
-Event tell(Exec &x, const Form &form, TmemAddress at, EngineKind kind) {
+Event tell(Exec &x, const Form &form, TmemAddress at, EngineKind kind, UndefinedRead &undefined) {
   Checker &checker = *x.cluster.checker;
   Clock known = x.clock();
   for (EngineKind before : {EngineKind::TmemLoad, EngineKind::TmemStore}) {
@@ -162,7 +162,8 @@ Event tell(Exec &x, const Form &form, TmemAddress at, EngineKind kind) {
   Event event = checker.newEvent(transferAgent(x, kind));
   Access access{kind == EngineKind::TmemLoad ? AccessKind::Read : AccessKind::Write, Proxy::Tensor,
                 event, &known, x.siteId()};
-  access.mayDiscard = true;
+  if (kind == EngineKind::TmemLoad)
+    access.undefined = &undefined;
   checker.tmem(access, {x.cta.rank, at.lane, form.lanes(), at.column, form.columns()});
   if (form.inHalves())
     checker.tmem(access,
@@ -176,6 +177,35 @@ struct Transfer {
   AddressOperand address;
   std::vector<Dst> to;
   std::vector<Src> from;
+
+  /// The registers that get undefined cells: what the engine brings later is known by now.
+  void markLoad(Exec &x, TmemAddress at, const UndefinedRead &read) const {
+    uint32_t origin = undefinedOrigin(x, read);
+    const Checker &checker = *x.cluster.checker;
+    for (unsigned r = 0; r < to.size(); ++r) {
+      uint32_t lanes = 0;
+      for (unsigned lane = 0; lane < warpSize; ++lane) {
+        TmemAddress cell = form.cell(lane, r);
+        for (unsigned c = 0; c < (form.pack ? 2u : 1u); ++c)
+          if (!checker.defined(x.cta.rank, at.lane + cell.lane, at.column + cell.column + c))
+            lanes |= 1u << lane;
+      }
+      if (!to[r].sink)
+        setUndefined(x, to[r].reg, lanes, origin);
+    }
+  }
+
+  void markStore(Exec &x, TmemAddress at) const {
+    for (unsigned r = 0; r < from.size(); ++r) {
+      uint32_t lanes = from[r].kind == Src::Kind::Reg ? undefinedLanes(x, from[r].reg) : 0;
+      for (unsigned lane = 0; lanes && lane < warpSize; ++lane) {
+        TmemAddress cell = form.cell(lane, r);
+        if (lanes >> lane & 1)
+          x.cluster.checker->spoil(TmemRange{x.cta.rank, at.lane + cell.lane, 1,
+                                             at.column + cell.column, form.pack ? 2u : 1u});
+      }
+    }
+  }
 
   Step operator()(Exec &x) const {
     if (!x.converged(x.warp.alive()))
@@ -201,7 +231,12 @@ struct Transfer {
       }
       op = std::make_unique<StoreOp>(x, form, at, std::move(values));
     }
-    op->event = tell(x, form, at, kind);
+    UndefinedRead undefined;
+    op->event = tell(x, form, at, kind, undefined);
+    if (!undefined.what.empty()) [[unlikely]]
+      markLoad(x, at, undefined);
+    if (!isLoad && x.split.frame->undefined.count) [[unlikely]]
+      markStore(x, at);
     x.cluster.engines->issue({kind, x.warp.agent, 0}, true, std::move(op));
     x.cluster.changed();
     return Step::Next;

@@ -56,22 +56,34 @@ struct LoadMatrix {
     uint64_t scratch[warpSize];
     const uint64_t *base = address.base.lanes(x, scratch);
     uint8_t data[warpSize][rowBytes];
+    uint32_t undefined[warpSize] = {}, origin = 0, any = 0; // bytes of a row
     for (unsigned i = 0; i < matrices * rows; ++i) {
-      load(x, i, space, base[i] + uint64_t(address.offset), rowBytes, data[i]);
+      UndefinedRead read;
+      load(x, i, space, base[i] + uint64_t(address.offset), rowBytes, data[i], Order::Weak, &read);
+      if (read.bytes) [[unlikely]] {
+        any = 1;
+        undefined[i] = source == Source::Plain ? read.bytes : 0xffff;
+        origin = undefinedOrigin(x, read);
+      }
       expand(source, data[i]);
     }
     uint64_t sink[warpSize];
     unsigned registers = rows / 8; // per matrix
     for (unsigned r = 0; r < to.size(); ++r) {
       uint64_t *lanes = to[r].lanes(x, sink);
+      uint32_t undefinedLanes = 0;
       for (unsigned lane = 0; lane < warpSize; ++lane) {
         uint32_t value = 0;
         for (unsigned b = 0; b < 4; ++b) {
           Place place = placeOf(bytes, transposed, lane, r % registers, b);
-          value |= uint32_t(data[r / registers * rows + place.row][place.byte]) << 8 * b;
+          unsigned row = r / registers * rows + place.row;
+          value |= uint32_t(data[row][place.byte]) << 8 * b;
+          undefinedLanes |= (undefined[row] >> place.byte & 1) << lane;
         }
         lanes[lane] = value;
       }
+      if (any && !to[r].sink) [[unlikely]]
+        setUndefined(x, to[r].reg, undefinedLanes, origin);
     }
     return Step::Next;
   }
@@ -84,6 +96,13 @@ struct StoreMatrix {
   AddressOperand address;
   std::vector<Src> from;
 
+  /// Where byte `b` of a lane's register goes.
+  Place placeIn(unsigned lane, unsigned b) const {
+    unsigned g = lane / 4, t = lane % 4;
+    // 16 x 8 elements of a byte: as an accumulator of mma, stored column by column.
+    return bytes ? Place{2 * t + b % 2, g + 8 * (b / 2)} : placeOf(false, transposed, lane, 0, b);
+  }
+
   Step operator()(Exec &x) const {
     if (!wholeWarp(x))
       return Step::Blocked;
@@ -91,17 +110,22 @@ struct StoreMatrix {
     const uint64_t *base = address.base.lanes(x, scratch);
     for (unsigned m = 0; m < matrices; ++m) {
       const uint64_t *lanes = from[m].lanes(x, values);
+      uint32_t undefined = from[m].kind == Src::Kind::Reg ? emu::undefinedLanes(x, from[m].reg) : 0;
       uint8_t data[8][rowBytes];
       for (unsigned lane = 0; lane < warpSize; ++lane)
         for (unsigned b = 0; b < 4; ++b) {
-          unsigned g = lane / 4, t = lane % 4;
-          // 16 x 8 elements of a byte: as an accumulator of mma, stored column by column.
-          Place place = bytes ? Place{2 * t + b % 2, g + 8 * (b / 2)}
-                              : placeOf(false, transposed, lane, 0, b);
+          Place place = placeIn(lane, b);
           data[place.row][place.byte] = uint8_t(lanes[lane] >> 8 * b);
         }
       for (unsigned i = 0; i < 8; ++i)
         store(x, m * 8 + i, space, base[m * 8 + i] + uint64_t(address.offset), rowBytes, data[i]);
+      for (unsigned lane = 0; undefined && lane < warpSize; ++lane)
+        for (unsigned b = 0; undefined >> lane & 1 && b < 4; ++b) {
+          Place place = placeIn(lane, b);
+          storedUndefined(x, lane, space,
+                          base[m * 8 + place.row] + uint64_t(address.offset) + place.byte, 1,
+                          from[m].reg);
+        }
     }
     return Step::Next;
   }

@@ -48,6 +48,20 @@ struct Load {
   Shape shape;
   std::vector<Dst> to;
 
+  void mark(Exec &x, unsigned lane, const UndefinedRead &read) const {
+    Exec one = x;
+    one.mask = 1u << lane;
+    uint32_t origin = undefinedOrigin(x, read);
+    for (size_t i = 0; i < to.size(); ++i) {
+      uint32_t own = ((1u << shape.elementBytes) - 1) << i * shape.elementBytes;
+      if (to[i].sink || !(read.bytes & own))
+        continue;
+      setUndefined(one, to[i].reg, one.mask, origin);
+      if (shape.elementBytes == 16)
+        setUndefined(one, to[i].reg + 1, one.mask, origin);
+    }
+  }
+
   Step operator()(Exec &x) const {
     uint64_t scratch[warpSize];
     const uint64_t *base = shape.address.base.lanes(x, scratch);
@@ -61,10 +75,11 @@ struct Load {
         continue;
       alignas(16) uint8_t buffer[32];
       uint64_t address = base[lane] + uint64_t(shape.address.offset);
+      UndefinedRead undefined;
       if (const uint8_t *plain = span.find(x, shape, address, all))
         memcpy(buffer, plain, all);
       else
-        load(x, lane, shape.space, address, all, buffer, shape.order);
+        load(x, lane, shape.space, address, all, buffer, shape.order, &undefined);
       for (size_t i = 0; i < to.size(); ++i) {
         if (to[i].sink)
           continue;
@@ -77,6 +92,8 @@ struct Load {
           x.reg(to[i].reg)[lane] = widen(value[0], bytes, shape.isSigned, to[i].type);
         }
       }
+      if (undefined.bytes) [[unlikely]]
+        mark(x, lane, undefined);
     }
     return Step::Next;
   }
@@ -87,6 +104,14 @@ struct Store {
   std::vector<Src> from;
   std::vector<bool> written; // `_` leaves an element as it is
   bool holes = false;
+
+  void mark(Exec &x, unsigned lane, uint64_t address) const {
+    for (size_t i = 0; i < from.size(); ++i)
+      if (written[i] && from[i].kind == Src::Kind::Reg &&
+          (undefinedLanes(x, from[i].reg) >> lane & 1))
+        storedUndefined(x, lane, shape.space, address + i * shape.elementBytes, shape.elementBytes,
+                        from[i].reg);
+  }
 
   Step operator()(Exec &x) const {
     uint64_t scratch[warpSize], scratches[8][warpSize];
@@ -119,6 +144,8 @@ struct Store {
       } else {
         store(x, lane, shape.space, address, all, buffer, shape.order);
       }
+      if (x.split.frame->undefined.count) [[unlikely]]
+        mark(x, lane, address);
     }
     return Step::Next;
   }
