@@ -150,6 +150,7 @@ template <typename V> void fields(V &v, Loop &x) {
   v("step", x.step);
   v("constantTrips", x.constantTrips);
   v("minTrips", x.minTrips);
+  v("carriesOn", x.carriesOn);
 }
 template <typename V> void fields(V &v, Guard &x) {
   v("kind", x.kind);

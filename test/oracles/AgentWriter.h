@@ -80,6 +80,11 @@ private:
     int64_t lower = value(loop.lower), upper = value(loop.upper), by = value(loop.step);
     if (by < 1)
       fail("a loop step below one");
+    if (loop.carriesOn && by >= 1) {
+      int64_t &start = starts.try_emplace(&loop, lower).first->second;
+      lower = start;
+      start = ((start - upper) % by + by) % by;
+    }
     return by < 1 || upper <= lower ? 0 : (upper - lower + by - 1) / by;
   }
 
@@ -208,6 +213,7 @@ private:
   const Task &task;
   int64_t tile = 0;
   std::map<StepId, Position> positions;
+  std::map<const Loop *, int64_t> starts;              ///< of loops that carry on, in the next tile
   std::map<StepId, std::pair<int64_t, int64_t>> slots; ///< per work step: previous and last slot
   std::map<std::pair<int, int>, int64_t> times;
 };

@@ -58,6 +58,35 @@ Sample producerLanes(Random &random) {
   return m.finish();
 }
 
+/// Consumers that take turns over several tiles with any number of steps: lanes that go on where
+/// the last tile ended, or that begin every tile anew and drift apart after an odd number.
+Sample laneTiles(Random &random) {
+  Maker m("lane-tiles");
+  m.sample.choice.tiles = 1 + random.below(3);
+  bool same = random.chance(40), carriesOn = random.chance(75);
+  Bound steps = same ? n() : Maker::perTile("n");
+  if (same)
+    m.sample.choice.args["n"] = random.below(4);
+  for (int64_t t = 0; !same && t < m.sample.choice.tiles; ++t)
+    m.sample.choice.perTile["n"].push_back(random.below(4));
+  int q = m.plain(ResourceKind::Queue, "tiles");
+  int64_t stride = 2 + random.below(2);
+  int r = m.ring(
+      random.pick({PipelineType::AsyncAsync, PipelineType::TmaAsync, PipelineType::UmmaAsync}),
+      stride * (1 + random.below(2)));
+  m.spec(r).interleave = {1, 1, stride, stride};
+  m.task("p");
+  m.tiles(q, [&] { m.loop(steps, [&] { m.acquireProduceCommit(r); }); });
+  for (int64_t lane = 0; lane < stride; ++lane) {
+    m.task("c" + std::to_string(lane));
+    m.tiles(q, [&] {
+      StepId loop = m.loop(steps, [&] { m.waitConsumeRelease(r); }, lane, stride);
+      m.kernel().tasks.back().steps[size_t(loop)].loop.carriesOn = carriesOn;
+    });
+  }
+  return m.finish();
+}
+
 /// A task that waits and never releases, with or without a way back to the one that does.
 Sample waitOnly(Random &random) {
   Maker m("wait-only");
@@ -259,15 +288,11 @@ Generated drawSpecial(Random &random) {
     const char *name;
     Sample (*draw)(Random &);
   };
-  constexpr Pattern patterns[] = {{"lanes", lanes},
-                                  {"producer-lanes", producerLanes},
-                                  {"wait-only", waitOnly},
-                                  {"shared", shared},
-                                  {"scratch", scratch},
-                                  {"baton", baton},
-                                  {"arming-warps", armingWarps},
-                                  {"reuse", reuse},
-                                  {"hardware-queue", hardwareQueue}};
+  constexpr Pattern patterns[] = {{"lanes", lanes},          {"producer-lanes", producerLanes},
+                                  {"lane-tiles", laneTiles}, {"wait-only", waitOnly},
+                                  {"shared", shared},        {"scratch", scratch},
+                                  {"baton", baton},          {"arming-warps", armingWarps},
+                                  {"reuse", reuse},          {"hardware-queue", hardwareQueue}};
   const Pattern &pattern = patterns[random.below(std::size(patterns))];
   return {pattern.draw(random), pattern.name, {}};
 }

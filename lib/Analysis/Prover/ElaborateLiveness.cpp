@@ -25,6 +25,11 @@ void Elaborator::computeLiveness(Agent &agent) {
       if (instr.target >= 0)
         orInto(live.data(), agent.live[size_t(instr.target)].data(), words);
       switch (instr.op) {
+      case Op::Enter:
+      case Op::Head:
+      case Op::Guard:
+        use(live, agent.loops[size_t(instr.a)].carried);
+        break;
       case Op::Bind:
         clearBit(live.data(), instr.a);
         use(live, instr.b);

@@ -309,16 +309,24 @@ void TaskElaborator::loop(sched::StepId id, int depth) {
       return c.refuse("the trip count of a loop in '" + task().name + "' (" +
                       sched::toString(lower) + " to " + sched::toString(upper) + " step " +
                       sched::toString(source.step) + ") is not affine in one launch value");
+    if (source.carriesOn) {
+      info.carried = variable(-1, 1, lower.offset, -1);
+      agent().variables.back().absolute = true;
+      info.constant = upper.isConstant() ? info.tripsFrom(lower.offset, 0) : 0;
+    }
     if (!lower.isConstant() && !upper.isConstant() && lower.symbol != upper.symbol)
       return c.refuse("a loop in '" + task().name + "' runs from '" + lower.symbol + "' to '" +
                       upper.symbol + "': two values that the launch chooses apart");
-    int64_t slope = (upper.isConstant() ? 0 : upper.scale) - (lower.isConstant() ? 0 : lower.scale);
-    if (slope <= 0)
-      return c.refuse("the trip count of a loop in '" + task().name + "' does not grow with '" +
-                      varying.symbol + "'");
-    info.symbol = c.symbolFor(varying, false, -1);
-    Symbol &symbol = c.program.symbols[size_t(info.symbol)];
-    symbol.modulus = c.commonPeriod(symbol.modulus, source.step.offset);
+    if (!source.carriesOn || !upper.isConstant()) {
+      int64_t slope =
+          (upper.isConstant() ? 0 : upper.scale) - (lower.isConstant() ? 0 : lower.scale);
+      if (slope <= 0)
+        return c.refuse("the trip count of a loop in '" + task().name + "' does not grow with '" +
+                        varying.symbol + "'");
+      info.symbol = c.symbolFor(varying, false, -1);
+      Symbol &symbol = c.program.symbols[size_t(info.symbol)];
+      symbol.modulus = c.commonPeriod(symbol.modulus, source.step.offset);
+    }
   }
   if (info.symbol >= 0)
     info.occurrence = occurrences[{enclosing(id, false), info.symbol}]++;

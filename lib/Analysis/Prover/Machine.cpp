@@ -114,17 +114,33 @@ void Machine::park(const State &state, int a, int loop, Decision decision) {
     best = decision;
 }
 
+int64_t Machine::trips(const State &state, int a, const LoopInfo &info, int64_t value) const {
+  if (info.carried < 0)
+    return info.trips(value);
+  const Agent &agent = program.agents[size_t(a)];
+  return info.tripsFrom(state.variables[size_t(agent.variableBase + info.carried)], value);
+}
+
+void Machine::settle(State &state, int a, const LoopInfo &info, Frame &frame, int64_t value) const {
+  frame.total = trips(state, a, info, value);
+  frame.trip = -1;
+  if (info.carried < 0)
+    return;
+  int64_t &start = state.variables[size_t(program.agents[size_t(a)].variableBase + info.carried)];
+  start = info.nextStart(start, value);
+}
+
 void Machine::enter(State &state, int a, const Instr &instr) {
   const Agent &agent = program.agents[size_t(a)];
   const LoopInfo &info = agent.loops[size_t(instr.a)];
   Frame &frame = state.frames[size_t(agent.frameBase + info.depth)];
   frame = Frame();
   if (info.symbol < 0) {
-    frame.total = info.constant;
+    settle(state, a, info, frame, 0);
     return;
   }
   if (fixed[size_t(info.symbol)] >= 0) {
-    frame.total = info.trips(fixed[size_t(info.symbol)]);
+    settle(state, a, info, frame, fixed[size_t(info.symbol)]);
     return;
   }
   const Symbol &symbol = program.symbols[size_t(info.symbol)];
@@ -143,7 +159,7 @@ void Machine::enter(State &state, int a, const Instr &instr) {
         std::equal(known.context.begin(), known.context.begin() + known.depth,
                    trip.context.begin())) {
       if (known.decided >= 0)
-        frame.total = info.trips(known.decided);
+        settle(state, a, info, frame, known.decided);
       else
         frame.trip = known.serial;
       return;
@@ -153,7 +169,7 @@ void Machine::enter(State &state, int a, const Instr &instr) {
   if (!symbol.tiles)
     if (const Known *zero = lookUp(state, true, info.symbol, scopeOf(symbol, tileOf(state, a)))) {
       if (zero->value) {
-        frame.total = info.trips(0);
+        settle(state, a, info, frame, 0);
         return;
       }
       trip.cap = std::max<int64_t>(trip.cap, 1);
@@ -172,7 +188,7 @@ Machine::Outcome Machine::head(State &state, int a, const Instr &instr) {
     more = frame.i < frame.total;
   } else {
     const Trip *trip = findTrip(state, frame.trip);
-    more = trip && frame.i < info.trips(trip->cap);
+    more = trip && frame.i < trips(state, a, info, trip->cap);
     if (!more) {
       Decision decision;
       decision.kind = Decision::Kind::Trip;
@@ -206,7 +222,7 @@ Machine::Outcome Machine::guard(State &state, int a, const Instr &instr) {
       last = frame.i + 1 >= frame.total;
     } else {
       const Trip *trip = findTrip(state, frame.trip);
-      last = !trip || frame.i + 1 >= info.trips(trip->cap);
+      last = !trip || frame.i + 1 >= trips(state, a, info, trip->cap);
       if (last) {
         Decision decision;
         decision.kind = Decision::Kind::Trip;

@@ -134,6 +134,8 @@ public:
   int openRow(int barrier) const { return program.barrierRow + 2 * barrier; }
   int lastRow(int barrier) const { return program.barrierRow + 2 * barrier + 1; }
   int64_t tileOf(const State &state, int agent) const;
+  /// Trips of an agent's loop for one value of its symbol, from where it starts in this tile.
+  int64_t trips(const State &state, int agent, const LoopInfo &info, int64_t value) const;
   const Trip *findTrip(const State &state, int serial) const;
   /// Whether somebody has yet to come to the visit that `trip` stands for.
   bool awaited(const State &state, const Trip &trip) const;
@@ -155,6 +157,8 @@ private:
   Outcome handWait(State &state, int a, const Instr &instr);
   void groupWait(State &state, int a, const Instr &instr);
   void enter(State &state, int a, const Instr &instr);
+  /// The symbol has this value in the visit that `frame` is in.
+  void settle(State &state, int a, const LoopInfo &info, Frame &frame, int64_t value) const;
   bool complete(State &state, int barrier, int a, const Instr &instr);
   bool defer(State &state, int barrier);
   bool looksAt(State &state, int barrier);

@@ -69,17 +69,16 @@ void Machine::decide(State &state, const Decision &decision, bool value) const {
       Frame &frame = state.frames[size_t(agent.frameBase + info.depth)];
       if (info.symbol != trip.symbol || frame.total >= 0 || frame.trip != trip.serial)
         continue;
-      int64_t total = info.trips(trip.cap);
+      int64_t total = trips(state, int(a), info, trip.cap);
       if (tripBound < 0 && total - frame.i > maxLag) {
         // Far behind: it meets its own count later, as another visit.
         int64_t least = symbol.min;
-        while (least < trip.cap && info.trips(least) <= frame.i)
+        while (least < trip.cap && trips(state, int(a), info, least) <= frame.i)
           ++least;
         frozen = std::max(frozen, least);
         continue;
       }
-      frame.total = total;
-      frame.trip = -1;
+      settle(state, int(a), info, frame, trip.cap);
     }
   }
   if (frozen >= 0) {

@@ -94,7 +94,7 @@ void Normaliser::control(const State &state, Digest &sum) {
         fold << 1 << uint64_t(frame.total - frame.i);
       } else {
         const Trip *trip = machine.findTrip(state, frame.trip);
-        int64_t lag = trip ? info.trips(trip->cap) - frame.i : 0;
+        int64_t lag = trip ? machine.trips(state, int(a), info, trip->cap) - frame.i : 0;
         if (lag > maxLag)
           fold << 2 << uint64_t(frame.i);
         else
@@ -174,10 +174,12 @@ void Normaliser::rings(const State &state, Digest &sum) {
     const Bits &alive = agent.live[size_t(state.pc[a])];
     forEachBit(alive.data(), alive.size(), [&](int v) {
       const Variable &variable = agent.variables[size_t(v)];
-      if (variable.unit < 0)
+      if (variable.unit < 0 && !variable.absolute)
         return;
       int64_t value = state.variables[size_t(agent.variableBase + v)];
-      uint64_t relative = value < 0 ? ~uint64_t(0) : uint64_t(value - base[size_t(variable.unit)]);
+      uint64_t relative = value < 0           ? ~uint64_t(0)
+                          : variable.absolute ? uint64_t(value)
+                                              : uint64_t(value - base[size_t(variable.unit)]);
       sum.add(TagVariable, (Fold(a) << uint64_t(v) << relative).value);
     });
   }

@@ -81,6 +81,7 @@ struct Variable {
   int64_t stages = 1;
   int64_t start = 0;
   int resource = -1;
+  bool absolute = false; ///< a number of its own, not a slot
 };
 
 struct WaitSpec {
@@ -171,7 +172,14 @@ struct LoopInfo {
   bool tile = false;
   bool widened = false; ///< a long constant: symbol + offset
   int64_t offset = 0;
+  int carried = -1; ///< variable with the start, where that goes on from tile to tile
   int64_t trips(int64_t value) const;
+  /// Where the bounds are known but the start is carried: trips from there, and the next start.
+  int64_t tripsFrom(int64_t start, int64_t value) const;
+  int64_t nextStart(int64_t start, int64_t value) const;
+
+private:
+  int64_t end(int64_t value) const;
 };
 
 struct ConditionInfo {

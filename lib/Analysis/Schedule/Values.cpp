@@ -343,3 +343,40 @@ std::string mlir::ts::describeValue(Value value) {
     return "the result of " + op->getName().getStringRef().str();
   return "a block argument";
 }
+
+/// Whether `next` is (start - end) mod step, written as (start + (step - 1) end) mod step.
+static bool isNextStart(Value next, Value start, Value end, int64_t step, ValueEvaluator &values) {
+  Value sum, modulus;
+  if (auto op = next.getDefiningOp<arith::RemUIOp>())
+    sum = op.getLhs(), modulus = op.getRhs();
+  else if (auto op = next.getDefiningOp<arith::RemSIOp>())
+    sum = op.getLhs(), modulus = op.getRhs();
+  auto add = sum ? sum.getDefiningOp<arith::AddIOp>() : arith::AddIOp();
+  if (!add || values.evaluate(modulus) != step || (add.getLhs() != start && add.getRhs() != start))
+    return false;
+  Value moved = add.getLhs() == start ? add.getRhs() : add.getLhs();
+  if (step == 2)
+    return moved == end;
+  auto times = moved.getDefiningOp<arith::MulIOp>();
+  return times && ((times.getLhs() == end && values.evaluate(times.getRhs()) == step - 1) ||
+                   (times.getRhs() == end && values.evaluate(times.getLhs()) == step - 1));
+}
+
+std::optional<int64_t> ValueEvaluator::carriedStart(ForOp loop) {
+  auto start = dyn_cast<BlockArgument>(loop.getLower());
+  auto tiles = dyn_cast<TileLoopOp>(loop->getParentOp());
+  if (!start || !tiles || !loop.getStep() || start.getOwner() != &tiles.getBodyBlock())
+    return std::nullopt;
+  unsigned coords = tiles.getBody().getNumArguments() - tiles.getInits().size();
+  if (start.getArgNumber() < coords)
+    return std::nullopt;
+  unsigned index = start.getArgNumber() - coords;
+  std::optional<int64_t> first = evaluate(tiles.getInits()[index]), step = evaluate(loop.getStep());
+  // One loop a tile, and nothing else, moves the start on.
+  if (!first || !step || *step < 2 || *first < 0 || *first >= *step ||
+      std::distance(start.use_begin(), start.use_end()) != 2 ||
+      !isNextStart(tiles.getBodyBlock().getTerminator()->getOperand(index), start, loop.getUpper(),
+                   *step, *this))
+    return std::nullopt;
+  return first;
+}

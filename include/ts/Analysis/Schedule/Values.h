@@ -29,6 +29,11 @@ public:
   /// A condition's identity, and "trip count > 0" where it is of that form.
   ::ts::schedule::Condition condition(Value value);
 
+  /// Where a loop over one lane's steps starts in the first tile, if it goes on in each tile where
+  /// the last one ended: its start is carried by the tile loop around it and becomes
+  /// (start - end) mod step.
+  std::optional<int64_t> carriedStart(ForOp loop);
+
 private:
   std::optional<int64_t> evaluate(Value value, int depth);
   std::optional<int64_t> compute(Value value, int depth);
