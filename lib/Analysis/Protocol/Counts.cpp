@@ -217,6 +217,28 @@ Expected issuedBytes(const PipelineSpec &spec, const ClusterSpec &cluster, const
 
 } // namespace
 
+Expected routedBytes(const PipelineSpec &spec, const ClusterSpec &cluster, const Participants &by) {
+  Expected result;
+  CtaGrid grid(spec, cluster);
+  std::vector<const TaskRole *> roles = rolesOfLane(by.acquire, spec.stride(Op::Acquire));
+  if (!spec.bytesPerWarpPerCta || roles.empty() || !grid.valid())
+    return result;
+  // CTAs whose copies complete on one barrier: the pair, or the cluster that a plain TMA pipeline
+  // routes to its leader.
+  int64_t covered = spec.type == PipelineType::TmaUmma ? grid.pairSize() : grid.size();
+  int64_t warps = 0, each = *spec.bytesPerWarpPerCta, value;
+  for (const TaskRole *role : roles)
+    warps = bounded(warps + warpsInPhase(*role, spec.stride(Op::Acquire), true));
+  if (__builtin_mul_overflow(each, warps * covered, &value)) {
+    result.derivation = "the product of bytes, warps and CTAs overflows";
+    return result;
+  }
+  result.value = value;
+  result.derivation = std::to_string(each) + " bytes x " + plural(warps, "producing warp") + " x " +
+                      plural(covered, "CTA") + " = " + std::to_string(value);
+  return result;
+}
+
 Expected expectedBytes(const PipelineSpec &spec, const ClusterSpec &cluster,
                        const Participants &by) {
   Expected result;
@@ -247,26 +269,12 @@ Expected expectedBytes(const PipelineSpec &spec, const ClusterSpec &cluster,
   if (known)
     return issuedBytes(spec, cluster, grid, roles);
 
-  // CTAs whose copies complete on one barrier: the pair, or with an explicit per-CTA size the
-  // cluster that a plain TMA pipeline routes to its leader.
-  int64_t covered = spec.type == PipelineType::TmaUmma ? grid.pairSize()
-                    : spec.bytesPerWarpPerCta          ? grid.size()
-                                                       : 1;
   if (spec.bytesPerWarpPerCta && !roles.empty()) {
-    int64_t warps = 0;
-    for (const TaskRole *role : roles)
-      warps = bounded(warps + warpsInPhase(*role, spec.stride(Op::Acquire), true));
-    int64_t each = *spec.bytesPerWarpPerCta;
-    int64_t value;
-    if (__builtin_mul_overflow(each, warps * covered, &value)) {
-      result.derivation = "the product of bytes, warps and CTAs overflows";
-      return result;
-    }
-    return everywhere(value, std::to_string(each) + " bytes x " + plural(warps, "producing warp") +
-                                 " x " + plural(covered, "CTA") + " = " + std::to_string(value));
+    Expected routed = routedBytes(spec, cluster, by);
+    return routed.value ? everywhere(*routed.value, std::move(routed.derivation)) : routed;
   }
   if (spec.stageBytes && *spec.stageBytes > 0) {
-    int64_t value;
+    int64_t value, covered = spec.type == PipelineType::TmaUmma ? grid.pairSize() : 1;
     if (!__builtin_mul_overflow(*spec.stageBytes, covered, &value)) {
       result.assumed = true;
       return everywhere(value, "one stage of " + std::to_string(*spec.stageBytes) + " bytes x " +

@@ -138,6 +138,30 @@ void compareCounts(const PipelineSpec &spec, const ExpectedCounts &counts,
   compareBytes(spec, counts.fullBytes, findings);
 }
 
+/// The bytes that one warp is declared to bring, against what the copies of all are known to bring.
+static void compareRouted(const PipelineSpec &spec, const ClusterSpec &cluster,
+                          const Participants &by, const Expected &bytes,
+                          std::vector<Finding> &findings) {
+  if (!bytes.fromCopies || !bytes.value || !hasTmaProducer(spec.type))
+    return;
+  // A multicast copy counts where it lands, and without a leader each CTA counts its own.
+  CtaGrid grid(spec, cluster);
+  bool routed = grid.size() == 1 || spec.type == PipelineType::TmaUmma ||
+                (spec.producerSignal & SignalCtaLeader);
+  for (const TaskRole &role : by.acquire)
+    routed &= role.issued && !role.issued->alongN && !role.issued->alongM;
+  Expected declared = routedBytes(spec, cluster, by);
+  if (!routed || !declared.value || declared.value == bytes.value)
+    return;
+  add(findings, 218, spec,
+      "bytes per warp and CTA of " + quote(spec.name) + " are " +
+          std::to_string(*spec.bytesPerWarpPerCta) + ", together " +
+          std::to_string(*declared.value) + ", but the copies bring " +
+          std::to_string(*bytes.value) + " per phase",
+      "write the bytes that one warp of one CTA copies per stage, or leave them out",
+      std::to_string(*bytes.value), declared.derivation + "; copied: " + bytes.derivation);
+}
+
 void checkEngines(const PipelineSpec &spec, std::vector<Finding> &findings) {
   struct Row {
     SideKind kind;
@@ -340,8 +364,11 @@ std::vector<Finding> validate(const PipelineSpec &spec, const ClusterSpec &clust
   // A wrong lane or signalling set would only show up again as a wrong count.
   bool countable = std::none_of(findings.begin(), findings.end(),
                                 [](const Finding &f) { return f.check == 219 || f.check == 221; });
-  if (countable)
-    compareCounts(spec, expectedCounts(spec, cluster, by), findings);
+  if (countable) {
+    ExpectedCounts counts = expectedCounts(spec, cluster, by);
+    compareCounts(spec, counts, findings);
+    compareRouted(spec, cluster, by, counts.fullBytes, findings);
+  }
   return findings;
 }
 

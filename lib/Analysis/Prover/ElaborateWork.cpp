@@ -170,8 +170,8 @@ void TaskElaborator::access(sched::StepId id, const sched::Event &event, bool de
                                                          ? proto::Side::Consumer
                                                          : proto::Side::Producer);
       if (spec.slot < 0) {
-        c.assume("'" + task().name + "' touches '" + allocation.name +
-                 "' without any operation on its pipeline: not judged");
+        c.refuse("'" + task().name + "' touches '" + allocation.name +
+                 "' without any operation on its pipeline, so nothing says which stage");
         continue;
       }
       if (access.carried && access.via >= 0) {

@@ -12,7 +12,7 @@ A test file holds, beside its RUN line,
   - line                              indentation; it has to fit exactly one place; `...` starts
   + line                              another hunk
 
-The example itself has to be accepted. With `emulator` the variant is also compiled unverified, and has
+The example itself has to be accepted. A variant can also be `unknown`: not refuted, but not proven. With `emulator` the variant is also compiled unverified, and has
 to fail in the emulator under one of a few schedules: what is forbidden does go wrong.
 """
 import argparse
@@ -42,7 +42,7 @@ def read(path):
     for number, line in enumerate(open(path), 1):
         line = line.strip()
         word, _, rest = line.partition(" ")
-        match = re.fullmatch(r"variant (TS\d+)( emulator)?: (.+)", line)
+        match = re.fullmatch(r"variant (TS\d+|unknown)( emulator)?: (.+)", line)
         if match:
             variants.append(Variant(example, kernel, runs, match.group(1), bool(match.group(2)), match.group(3)))
         elif word == "example":
@@ -110,6 +110,10 @@ def judge(args, variant, path):
     command = [os.path.join(args.bin, "ts-opt"), "--pass-pipeline=" + PIPELINE, path, "-o", os.devnull]
     done = subprocess.run(command, capture_output=True, text=True)
     errors = re.findall(r"error: (.*)", done.stderr)
+    if variant.check == "unknown":
+        verdict = re.search(r"^\w+: unknown: (.*)", done.stdout, re.M)
+        said = verdict and variant.says and variant.says in verdict.group(1)
+        return "" if said else "is not unknown for the reason given:\n" + done.stdout + done.stderr
     if done.returncode == 0 or not errors:
         return "is accepted:\n" + done.stdout
     errors = [e for e in errors if f"[{variant.check}] " in e]

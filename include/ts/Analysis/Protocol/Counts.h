@@ -31,6 +31,8 @@ Expected expectedArrivals(const PipelineSpec &spec, const ClusterSpec &cluster,
                           const Participants &by, Barrier barrier);
 Expected expectedBytes(const PipelineSpec &spec, const ClusterSpec &cluster,
                        const Participants &by);
+/// What the declared bytes of one warp of one CTA add up to; no value where none are declared.
+Expected routedBytes(const PipelineSpec &spec, const ClusterSpec &cluster, const Participants &by);
 ExpectedCounts expectedCounts(const PipelineSpec &spec, const ClusterSpec &cluster,
                               const Participants &by);
 

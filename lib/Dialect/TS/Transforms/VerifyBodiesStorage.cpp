@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // TS230: nothing but barrier operations touches barriers, and barriers by hand are declared, so
 // that the compiler initialises and publishes them. What lies on them is the allocation's
-// (AllocatePlan), whether they complete the prover's.
+// (AllocatePlan), whether they complete the prover's. TS102: a body keeps to the allocations that
+// its role is declared to use.
 #include "VerifyProtocolImpl.h"
 #include "ts/Analysis/Schedule/MemoryTrace.h"
 
@@ -108,4 +109,29 @@ static void checkByHand(KernelOp kernel, CheckReporter &reporter) {
 void mlir::ts::detail::checkBarrierStorage(KernelOp kernel, CheckReporter &reporter) {
   checkAccesses(kernel, storagesOf(kernel), reporter);
   checkByHand(kernel, reporter);
+}
+
+//===-- TS102: allocations of a role ---------------------------------------------------------===//
+
+void mlir::ts::detail::checkFootprints(KernelOp kernel, CheckReporter &reporter) {
+  ValueEvaluator evaluator;
+  kernel.getBodyBlock().walk([&](Operation *op) {
+    for (const MemrefAccess &access : accessesOf(op, evaluator))
+      for (const MemrefRoot &root : traceMemref(access.memref, evaluator)) {
+        Value value = root.work ? root.resource() : Value();
+        auto resource = value ? value.getDefiningOp<ResourceOp>() : ResourceOp();
+        if (!resource || root.index >= resource.getAllocs().size())
+          continue;
+        bool produces = root.side() == ::ts::protocol::Side::Producer;
+        auto uses = produces ? resource.getProducerUses() : resource.getConsumerUses();
+        StringRef name = cast<AllocAttr>(resource.getAllocs()[root.index]).getName();
+        if (!uses || llvm::is_contained(uses->getAsValueRange<StringAttr>(), name))
+          continue;
+        auto diag = reporter.report(CheckId::TS102, op);
+        diag << "'" << op->getName() << "' " << (access.write ? "writes '" : "reads '") << name
+             << "' of '" << resource.getName() << "', but " << (produces ? "producer" : "consumer")
+             << "_uses of the resource leaves it out; add it there, or touch what the role has";
+        diag.attachNote(resource.getLoc()) << "declared here";
+      }
+  });
 }

@@ -257,6 +257,7 @@ void mlir::ts::verifyProtocol(KernelOp kernel, CheckReporter &reporter) {
   checkNamedBarriers(kernel, reporter);
   checkCapacity(kernel, lacksFeature, reporter);
   checkBarrierStorage(kernel, reporter);
+  checkFootprints(kernel, reporter);
   checkTmemUse(kernel, reporter);
   checkFences(kernel, reporter);
   checkTileOrder(kernel, reporter);

@@ -13,6 +13,7 @@ void checkWarpRanges(KernelOp kernel, CheckReporter &reporter);                 
 void checkCapacity(KernelOp kernel, bool lacksFeature, CheckReporter &reporter); // TS225, TS226
 void checkNamedBarriers(KernelOp kernel, CheckReporter &reporter);               // TS229
 void checkBarrierStorage(KernelOp kernel, CheckReporter &reporter);              // TS230
+void checkFootprints(KernelOp kernel, CheckReporter &reporter);                  // TS102
 void checkTmemUse(KernelOp kernel, CheckReporter &reporter);                     // TS231
 void checkFences(KernelOp kernel, CheckReporter &reporter);                      // TS232
 void checkTileOrder(KernelOp kernel, CheckReporter &reporter);                   // TS233
