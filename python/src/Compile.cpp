@@ -2,6 +2,7 @@
 // Passes, checks, proof, PTX and cubin of a module, and the reports about it. A compilation works
 // on a clone, so the module that Python holds stays as it was written.
 #include "Bindings.h"
+#include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
@@ -98,7 +99,8 @@ static std::shared_ptr<Compiled> compile(const Module &module, const std::string
   driver::PhaseTimer timer;
   mlir::OwningOpRef<mlir::ModuleOp> clone(llvm::cast<mlir::ModuleOp>(module.op.get()->clone()));
   driver::Compiler compiler(*clone, options, gather.log(), timer);
-  result->status = compiler.check();
+  // What was built op by op has not been through a parser, which verifies.
+  result->status = mlir::failed(mlir::verify(*clone)) ? Status::Error : compiler.check();
   if (result->status == Status::Ok && !checkOnly)
     result->status = compiler.generate();
   if (result->status == Status::Ok)
