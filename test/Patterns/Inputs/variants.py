@@ -12,8 +12,9 @@ A test file holds, beside its RUN line,
   - line                              indentation; it has to fit exactly one place; `...` starts
   + line                              another hunk
 
-The example itself has to be accepted. A variant can also be `unknown`: not refuted, but not proven. With `emulator` the variant is also compiled unverified, and has
-to fail in the emulator under one of a few schedules: what is forbidden does go wrong.
+The example itself has to be accepted. A variant can also be `unknown`: not refuted, but not proven.
+With `emulator` the variant is also compiled unverified, and has to fail in the emulator under one of a
+few schedules: what is forbidden does go wrong.
 """
 import argparse
 import os
