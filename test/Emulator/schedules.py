@@ -11,6 +11,7 @@ The last line is "N runs, N schedules, N failed"; the exit status is 0 when none
 Not for one schedule of a compiled kernel: utils/gpu/accept.sh runs the same lists under the fair one.
 """
 import argparse
+import concurrent.futures
 import os
 import re
 import shutil
@@ -94,6 +95,8 @@ def compile_kernel(args, kernel):
         text = text.read()
     arch = re.search(r'ts.chip = "(\w+)"', text).group(1)
     out = os.path.join(args.work, base + ".ptx")
+    if args.compiled:
+        return out, "" if os.path.exists(out) else f"there is no {out}"
     done = subprocess.run([os.path.join(args.bin, "ts-compile"), source, "--arch=" + arch, "-o", out],
                           capture_output=True, text=True)
     said = done.stdout + done.stderr
@@ -149,6 +152,16 @@ def schedule_options(args):
             (["--schedule", "adversarial"], 0)]
 
 
+def run_one(job):
+    """Runs and judges one command of main."""
+    what, command, check, shape, expected = job
+    start = time.time()
+    done = subprocess.run(command, capture_output=True, text=True)
+    output = done.stdout + done.stderr
+    wrong, schedules = judge(output, done.returncode, check, shape, expected)
+    return what, command, wrong, schedules, output, time.time() - start
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("filters", nargs="*", help="only runs whose line contains one of these texts")
@@ -159,9 +172,13 @@ def main():
     parser.add_argument("--schedule", default="", help="this one of ts-run instead of all")
     parser.add_argument("--short", action="store_true", help="fair and one random seed only")
     parser.add_argument("--random", type=int, default=20, help="how many random seeds (20)")
+    parser.add_argument("--jobs", type=int, default=1, help="runs at a time, each with one thread of the emulator")
+    parser.add_argument("--compile-only", action="store_true", help="compile into the working folder and stop")
+    parser.add_argument("--compiled", action="store_true",
+                        help="the working folder has the kernels (of --compile-only, perhaps on another machine)")
     args = parser.parse_args()
     os.makedirs(args.work, exist_ok=True)
-    compiled, runs, total, failed = {}, 0, 0, 0
+    compiled, commands, failed = {}, [], 0
     for kernel in [k for path in args.list or [LIST] for k in read_list(path)]:
         for shape in kernel.shapes:
             for init in ("ints", "normal"):
@@ -177,15 +194,17 @@ def main():
                     command += ["--exact"] if init == "ints" and kernel.exact else []
                     command += ["--kernel", kernel.name] if kernel.name else []
                     command += array_options(kernel, shape) + ["--check", kernel.check] + options
-                    start = time.time()
-                    done = subprocess.run(command, capture_output=True, text=True)
-                    output = done.stdout + done.stderr
-                    wrong, schedules = judge(output, done.returncode, kernel.check, shape, expected)
-                    runs, total, failed = runs + 1, total + schedules, failed + bool(wrong)
-                    print(f"{'FAIL' if wrong else 'PASS'} {what} {' '.join(options)}: "
-                          f"{wrong or f'{schedules} schedules'}, {time.time() - start:.1f} s", flush=True)
-                    if wrong:
-                        print("  " + " ".join(command) + "\n" + output[:4000], flush=True)
+                    command += ["--threads", "1"] if args.jobs > 1 else []
+                    commands.append((what + " " + " ".join(options), command, kernel.check, shape, expected))
+    if args.compile_only:
+        sys.exit(1 if failed else 0)
+    runs, total = 0, 0
+    with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+        for what, command, wrong, schedules, output, seconds in pool.map(run_one, commands):
+            runs, total, failed = runs + 1, total + schedules, failed + bool(wrong)
+            print(f"{'FAIL' if wrong else 'PASS'} {what}: {wrong or f'{schedules} schedules'}, {seconds:.1f} s", flush=True)
+            if wrong:
+                print("  " + " ".join(command) + "\n" + output[:4000], flush=True)
     print(f"{runs} runs, {total} schedules, {failed} failed")
     sys.exit(0 if runs and not failed else 1)
 
