@@ -31,8 +31,10 @@ EXPECTED = {
     "imbalance": {"TS701", "TS702", "TS705", "TS706", "TS710"},
 }
 # The same fault met from its other side: the read came before the first write; the phase completed
-# without the bytes, so that the reader meets the copy.
-ALSO = {"race": {"TS714"}, "overrun": {"TS714"}, "bytes": {"TS702", "TS714"}, "exit": {"TS701"}}
+# without the bytes, so that the reader meets the copy; who waits for nobody reads what was never written.
+ALSO = {"race": {"TS714"}, "overrun": {"TS714"}, "bytes": {"TS702", "TS714"}, "exit": {"TS701"}, "deadlock": {"TS714"}}
+# Kinds whose damage may be met before they show.
+COUNTS = ("bytes", "overrun", "exit")
 SIGNAL = r"mbarrier\.arrive|tcgen05\.commit|cp\.async\.mbarrier|barrier\.cluster\.arrive"
 WORK = (r"cp\.async|cp\.reduce|tcgen05\.(ld|st|mma|cp)|wgmma\.mma|st\.shared|ld\.shared|st\.async"
         r"|ldmatrix|stmatrix|(ld|st|red|atom)\.global|multimem")
@@ -76,43 +78,159 @@ class Ptx:
         return None
 
 
-def steering(kernel, ptx):
-    """The list for ts-run --steer, and how many steps no instruction stands for."""
+def numbered(kernel, step):
+    """(CTA, first warp) of a step's task, or None."""
+    name, _, rest = step["task"].partition(" (")
     warps = {task["name"]: task["first_warp"] for task in kernel["tasks"]}
-    places, without = [], 0
-    for step in kernel["witness"]["steps"]:
-        name, _, rest = step["task"].partition(" (")
-        rank = re.match(r"CTA (\d+)", rest)
-        line = ptx.place(step["text"].split()[0], step["location"]["line"]) if step["location"] else None
-        if line is None or name not in warps:
-            without += 1
-            continue
-        places.append({"cta": int(rank.group(1)) if rank else 0, "warp": warps[name], "ptx_line": line})
-    return places, without
+    rank = re.match(r"CTA (\d+)", rest)
+    return (int(rank.group(1)) if rank else 0, warps[name]) if name in warps else None
+
+
+def place_of(kernel, ptx, step):
+    """The place of a step, or None if no instruction stands for it."""
+    line = ptx.place(step["text"].split()[0], step["location"]["line"]) if step["location"] else None
+    who = numbered(kernel, step)
+    if not line or not who:
+        return None
+    return {"cta": who[0], "warp": who[1] + step.get("nth", 0), "ptx_line": line, "settled": step.get("settled", False)}
+
+
+def moved_last(kernel, steps, index):
+    """The order in which a task, all its warps in all CTAs, does nothing from `index` on until all others
+    have done their part."""
+    task = steps[index]["task"]
+    same = [t for t in kernel["witness"]["tasks"] if t.partition(" (")[0] == task.partition(" (")[0]]
+    warps = next((t["warps"] for t in kernel["tasks"] if t["name"] == task.partition(" (")[0]), 1)
+    late = [dict(steps[index], task=each, nth=nth) for each in [task] + [t for t in same if t != task] for nth in range(warps)]
+    late += [step for step in steps[index + 1:] if step["task"] == task]
+    return [step for i, step in enumerate(steps) if i < index or step["task"] != task] + late
+
+
+def waiters(kernel, text, names):
+    """Steps of every task that waits for one of the rings `names` ("%1"), in the order of the program."""
+    result = []
+    starts = sorted((task["location"]["line"], task["name"]) for task in kernel["tasks"] if task["location"])
+    for number, line in enumerate(text.splitlines(), 1):
+        op = re.match(r"\s*ts\.(wait|acquire) (%\w+)", line)
+        if op and op.group(2) in names:
+            name = [name for start, name in starts if start < number][-1:]
+            result += [{"task": task, "text": op.group(1), "location": {"line": number}, "settled": True}
+                       for task in kernel["witness"]["tasks"] if [task.partition(" (")[0]] == name]
+    return result
+
+
+def rings(kernel, text):
+    """The rings and groups that the messages speak of, as the program names them."""
+    message = " ".join(r["message"] for r in kernel["locations"])
+    names = set()
+    for name in set(re.findall(r"'([\w.]+)'", message)):
+        names |= set(re.findall(r'(%%\w+) = ts\.(?:resource|pipeline_group|work_queue) "%s"' % re.escape(name.split(".")[0]), text))
+    for group, members in re.findall(r"(%\w+) = ts\.pipeline_group [^(]*\(([^)]*)\)", text):
+        if names & set(members.split(", ")):
+            names.add(group)
+    return names
+
+
+def orders(kernel, source, more):
+    """The witness's steps, then other orders of the same steps that show what the fault says can be.
+    What races may come in both orders; who misses a use comes late; a step that faults comes last."""
+    steps = kernel["witness"]["steps"]
+    fault = next((r for r in kernel["locations"] if r["role"] == "fault" and r["location"]), None)
+    result = [steps]
+    if kernel["kind"] == "race":
+        accesses = [(r["task"], r["location"]["line"]) for r in kernel["locations"] if r["role"] == "access" and r["location"]]
+        for access in accesses:
+            at = [i for i, s in enumerate(steps) if s["location"] and (s["task"], s["location"]["line"]) == access]
+            result += [moved_last(kernel, steps, i) for i in at]
+    elif fault:
+        missed = re.search(r"of '([^']+)'.* before '([^']+)' has seen", fault["message"])
+        early = re.search(r"'([^']+)' looks for use", fault["message"])
+        if missed:
+            at = [i for i, s in enumerate(steps) if s["task"] == missed.group(2) and
+                  re.match(r"(acquire|wait) %s\b" % re.escape(missed.group(1)), s["text"])]
+            result += [moved_last(kernel, steps, i) for i in reversed(at)]
+        with open(source, encoding="utf-8") as file:
+            text = file.read()
+        operation = re.search(r"\bts\.(\w+)", text.splitlines()[fault["location"]["line"] - 1])
+        last = {"task": fault["task"], "text": "wait" if early else operation.group(1) if operation else "?",
+                "location": fault["location"]}
+        result = [order + [last] for order in result] + result
+        if kernel["kind"] == "overrun" and not missed:
+            # Whoever waits for the phase that ends too early looks when the next one has ended as well.
+            late = waiters(kernel, text, rings(kernel, text))
+            result.append([s for s in steps if not any(s["location"] and s["location"]["line"] == w["location"]["line"]
+                                                       and s["task"] != fault["task"] for w in late)] +
+                          [last] + [w for w in late if w["task"] != fault["task"]])
+        if missed and more and at:
+            # A lap later, when the probe of the late step can fail.
+            ring = re.search(r'ts\.\w+ "%s".* stages = (\d+)' % re.escape(missed.group(1)), text)
+            stages = int(ring.group(1)) if ring else 1
+            result.append([steps[at[-1]]] * stages + [last] * (stages + 1) + [dict(steps[at[-1]], settled=True)])
+    return result
+
+
+def ring_lines(kernel, source, ptx):
+    """PTX lines of the work and the signals of the rings that the fault speaks of, and of its own line:
+    asynchronous, they may be the last thing to happen."""
+    with open(source, encoding="utf-8") as file:
+        text = file.read()
+    names = rings(kernel, text)
+    lines = {r["location"]["line"] for r in kernel["locations"] if r["role"] == "fault" and r["location"]}
+    lines |= {number for number, each in enumerate(text.splitlines(), 1)
+              for op in [re.match(r"\s*(?:%[\w:]+ = )?ts\.(?:produce|consume|commit|release) (%\w+)", each)] if op and op.group(1) in names}
+    return sorted(n for line in lines for n, each in ptx.lines.get(line, []) if re.search(SIGNAL + "|" + WORK, each))
+
+
+def steerings(kernel, source, ptx, more):
+    """What to give to ts-run --steer, one after the other; asynchronous work early and late."""
+    result, probes, late = [], probe_lines(source, ptx), ring_lines(kernel, source, ptx)
+    own = [n for r in kernel["locations"] if r["role"] == "fault" and r["location"]
+           for n, text in ptx.lines.get(r["location"]["line"], []) if re.search(SIGNAL, text)]
+    for order in orders(kernel, source, more):
+        places = [place for place in (place_of(kernel, ptx, step) for step in order) if place]
+        for engines, held in ("first", []), ("last", []), ("last", late), ("last", own):
+            each = {"places": places, "probes": probes, "engines": engines, "late": held}
+            if each not in result:
+                result.append(each)
+    return result
+
+
+def probe_lines(source, ptx):
+    """PTX lines of the program's ts.try_acquire and ts.try_wait, each of which may fail."""
+    with open(source, encoding="utf-8") as file:
+        lines = [number for number, text in enumerate(file, 1) if re.match(r"\s*ts\.try_", text)]
+    return sorted(ptx_line for line in lines for ptx_line, text in ptx.lines.get(line, [])
+                  if re.search(INSTRUCTIONS["wait"], text))
 
 
 def choices(kernel):
-    """(value of each name, number of tiles, {tile: skipped}) of the witness."""
-    values, tiles, skipped = {}, 1, {}
+    """(value of each name, number of tiles) of the witness, and the names for which it says "at least";
+    what it says nothing about, such as the tiles of a dynamic queue, stands at 1."""
+    values, tiles, skipped, open_ = {}, 1, [0], {"tiles"}
     for choice in kernel["witness"]["choices"]:
         if choice["name"].startswith("number of tiles"):
             tiles = max(choice["value"], 1)
+            open_ -= set() if choice["at_least"] else {"tiles"}
         elif choice["name"].startswith("skip of"):
-            skipped[choice.get("tile", 0)] = choice["value"]
+            skipped.append(choice.get("tile", 0) + 1)
         else:
             values[choice["name"]] = max(choice["value"], values.get(choice["name"], 0))
-    return values, max([tiles] + [tile + 1 for tile in skipped]), skipped
+            if choice["trip_count"] and choice["at_least"]:
+                open_.add(choice["name"])
+    return values, max([tiles] + skipped), open_
 
 
-def launch(folder, manifest, kernel, more=0):
-    """Arguments of ts-run for a filled kernel: the witness's trip counts, `more` beyond."""
-    values, tiles, _ = choices(kernel)
+def launch(folder, manifest, kernel, more=0, beyond=0):
+    """Arguments of ts-run for a filled kernel: the witness's trip counts, `more` where it says "at
+    least", and `beyond` it."""
+    values, tiles, open_ = choices(kernel)
     trips = {c["name"] for c in kernel["witness"]["choices"] if c["trip_count"]}
-    result = arguments(manifest, folder, 1 + more, tiles + more)
+    result = arguments(manifest, folder, 1 + more + beyond, tiles + beyond + (more if "tiles" in open_ else 0))
     for index, word in enumerate(result):
         name = word.split("=")[0]
         if index and result[index - 1] == "--scalar" and name in values:
-            result[index] = "%s=%d" % (name, values[name] + (more if name in trips else 0))
+            value = values[name] + (more if name in open_ else 0) + (beyond if name in trips else 0)
+            result[index] = "%s=%d" % (name, value)
     return result
 
 
@@ -139,35 +257,54 @@ def faults(tools, ptx, args, extra, limit):
     return [fault for each in report["runs"] for fault in each["faults"]], ""
 
 
-def follow(tools, folder, ptx, kernel, args_of, limit):
+def follow(tools, folder, source, ptx, kernel, args_of, limit):
     """(class, detail) of one counter-example."""
-    places, without = steering(kernel, Ptx(ptx, kernel["name"]))
-    path = os.path.join(folder, kernel["name"] + ".steer.json")
-    with open(path, "w", encoding="utf-8") as file:
-        json.dump(places, file)
     wanted = EXPECTED.get(kernel["kind"])
     if wanted is None:
         return "no run shows it", "kind " + kernel["kind"]
+    if not kernel["witness"]["steps"]:
+        return "without a path", kernel["locations"][0]["message"]
+    text = Ptx(ptx, kernel["name"])
+    path = os.path.join(folder, kernel["name"] + ".steer.json")
     said = {r["location"]["line"] for r in kernel["locations"] if r["location"]}
     said |= {s["location"]["line"] for s in kernel["witness"]["steps"] if s["location"]}
-    found, failed = faults(tools, ptx, args_of(0), ["--kernel", kernel["name"], "--steer", path], limit)
-    if failed:
-        return "not launched", failed
-    ids = sorted({fault["id"] for fault in found})
-    if wanted & set(ids):
-        near = any(lines_of(fault) & said for fault in found if fault["id"] in wanted)
-        fair, _ = faults(tools, ptx, args_of(0), ["--kernel", kernel["name"]], limit)
-        free = wanted & {fault["id"] for fault in fair}
-        return ("reproduced", "%s of %d steps%s%s" % (" ".join(ids), len(places), "" if near else ", elsewhere",
-                                                    "" if free else ", only when steered"))
-    if ids:
-        other = ALSO.get(kernel["kind"], set()) & set(ids) and any(lines_of(fault) & said for fault in found)
-        return "from its other side" if other else "another fault", " ".join(ids) + ": " + found[0]["message"][:120]
+    also = None
+    # A phase that ends too early lets accesses meet, which ends a run; without looking at races the
+    # count itself shows.
+    modes = [[]] + ([["--no-race-check"]] if kernel["kind"] in COUNTS else [])
+    for more in (0, deepest(source) + 1) if choices(kernel)[2] else (0,):
+        ways = steerings(kernel, source, text, more)
+        for mode in modes:
+            for way in ways:
+                with open(path, "w", encoding="utf-8") as file:
+                    json.dump(way, file)
+                args = ["--kernel", kernel["name"]] + mode
+                found, failed = faults(tools, ptx, args_of(more), args + ["--steer", path], limit)
+                if failed:
+                    return "not launched", failed
+                ids = sorted({fault["id"] for fault in found})
+                if wanted & set(ids):
+                    near = any(lines_of(fault) & said for fault in found if fault["id"] in wanted)
+                    free = wanted & {fault["id"] for fault in faults(tools, ptx, args_of(more), args, limit)[0]}
+                    return "reproduced" + (", more trips" if more else ""), "%s of %d steps%s%s%s" % (
+                        " ".join(ids), len(way["places"]), " ".join([""] + mode), "" if near else ", elsewhere",
+                        "" if free else ", only when steered")
+                if ids and not also:
+                    other = ALSO.get(kernel["kind"], set()) & set(ids) and any(lines_of(fault) & said for fault in found)
+                    also = "from its other side" if other else "another fault", " ".join(ids) + ": " + found[0]["message"][:120]
+    if also:
+        return also
     for schedule in "fair", "random:1-3":
-        found, _ = faults(tools, ptx, args_of(5), ["--kernel", kernel["name"], "--schedule", schedule], limit)
+        found, _ = faults(tools, ptx, args_of(0, 5), ["--kernel", kernel["name"], "--schedule", schedule], limit)
         if (wanted | ALSO.get(kernel["kind"], set())) & {fault["id"] for fault in found}:
-            return "with more trips", found[0]["message"][:120]
-    return "no fault", "%d places, %d steps without an instruction" % (len(places), without)
+            return "beyond its trips", found[0]["message"][:120]
+    return "no fault", "%d places" % len(ways[0]["places"])
+
+
+def deepest(source):
+    """Stages of the deepest ring: after so many trips every barrier is used again."""
+    with open(source, encoding="utf-8") as file:
+        return max([int(n) for n in re.findall(r"stages = (\d+)", file.read())] or [1])
 
 
 def compile_(tools, folder, source, fill):
@@ -184,21 +321,6 @@ def compile_(tools, folder, source, fill):
     return result, ptx if status == 0 else None
 
 
-def without_probes(tools, folder, source, fill):
-    """The program in which every probe fails: without them, lines kept. None if there are none."""
-    with open(source, encoding="utf-8") as file:
-        text = file.read()
-    changed = re.sub(r"(?m)^(\s*)(ts\.try_(acquire|wait) %[\w#]+)\s*$", r"\1// \2", text)
-    if changed == text:
-        return None
-    path = os.path.join(folder, "noprobe")
-    os.makedirs(path)
-    path = os.path.join(path, "k.mlir")
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(changed)
-    return compile_(tools, os.path.dirname(path), path, fill)
-
-
 def main():
     own = sys.argv[1:]
     extra = own[own.index("--") + 1:] if "--" in own else []
@@ -209,6 +331,7 @@ def main():
     parser.add_argument("--per-base", type=int, default=1, help="variants of one operator and schedule (1)")
     parser.add_argument("--seed", type=int, default=1, help="which variants (1)")
     parser.add_argument("--count", type=int, default=10**9, help="how many counter-examples (all)")
+    parser.add_argument("--only", default="", help="variants whose label matches this regular expression (all)")
     parser.add_argument("--build", default=os.path.join(SOURCE, "build"))
     parser.add_argument("--work", default="/tmp/ts-steer")
     parser.add_argument("--limit", type=int, default=60)
@@ -239,6 +362,8 @@ def main():
     for index, (label, program, path) in enumerate(work()):
         if total >= options.count:
             break
+        if not re.search(options.only, label):
+            continue
         folder = os.path.join(options.work, "%04d" % index)
         os.makedirs(folder)
         source = path or os.path.join(folder, "k.mlir")
@@ -252,25 +377,15 @@ def main():
             if ptx is None:
                 note(label, kernel, "not lowered", report["refusal"])
                 continue
-            values = choices(kernel)[0]
+            values, _, open_ = choices(kernel)
             if extra:
-                def args_of(more, values=values):
-                    plus = {name: value + more for name, value in values.items()}
+                def args_of(more, beyond=0, values=values, open_=open_):
+                    plus = {name: value + beyond + (more if name in open_ else 0) for name, value in values.items()}
                     return [re.sub(r"\{(.*?)\}", lambda m: str(eval(m.group(1), {}, plus)), w) for w in extra]
             else:
-                def args_of(more, kernel=kernel):
-                    return launch(folder, ptx[:-4] + ".json", kernel, more)
-            verdict = follow(tools, folder, ptx, kernel, args_of, options.limit)
-            if verdict[0] in ("no fault", "with more trips", "another fault"):
-                # The emulator's try_wait gives up when nothing else can move, so a probe that could
-                # have failed succeeds, and orders what the program leaves unordered.
-                again, other = without_probes(tools, folder, source, program is not None or not extra) or (None, None)
-                same = [k for k in again["kernels"] if k["witness"] and k["name"] == kernel["name"]] if other else []
-                if same:
-                    second = follow(tools, os.path.dirname(other), other, same[0], args_of, options.limit)
-                    if second[0] in ("reproduced", "from its other side") or (
-                            second[0] == "with more trips" and verdict[0] == "no fault"):
-                        verdict = second[0] + ", probes failing", second[1]
+                def args_of(more, beyond=0, kernel=kernel):
+                    return launch(folder, ptx[:-4] + ".json", kernel, more, beyond)
+            verdict = follow(tools, folder, source, ptx, kernel, args_of, options.limit)
             note("%s @%s" % (label, kernel["name"]) if path else label, kernel, *verdict)
     print("%d counter-examples in %d programs" % (total, programs))
     for name, count in sorted(classes.items(), key=lambda item: -item[1]):

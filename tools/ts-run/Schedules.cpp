@@ -3,6 +3,7 @@
 
 #include "ts/Runtime/Npy.h"
 
+#include <algorithm>
 #include <cctype>
 #include <cerrno>
 #include <cstdlib>
@@ -94,7 +95,8 @@ Result<ScheduleSet> readSteering(const std::string &path) {
   if (!text)
     return Error{"--steer: " + text.error().message};
   auto bad = [&](const std::string &what) { return Error{"--steer " + path + ": " + what}; };
-  json list = json::parse(*text, nullptr, /*allow_exceptions=*/false);
+  json root = json::parse(*text, nullptr, /*allow_exceptions=*/false);
+  json list = root.is_object() ? root.value("places", json::array()) : root;
   if (!list.is_array())
     return bad("expected a JSON list of {\"cta\": RANK, \"warp\": WARP, \"ptx_line\": LINE}");
   if (list.size() > maxPlaces)
@@ -110,7 +112,26 @@ Result<ScheduleSet> readSteering(const std::string &path) {
                                  readNumber(list[i], "ptx_line", true, place.ptxLine)})
       if (!status)
         return bad(at + status.error().message);
+    place.settled = list[i].contains("settled") && list[i]["settled"] == true;
     schedule.places.push_back(place);
+  }
+  if (root.is_object()) {
+    for (auto [key, lines] : {std::pair("probes", &schedule.probes), {"late", &schedule.late}}) {
+      json given = root.value(key, json::array());
+      if (!given.is_array() || given.size() > maxPlaces)
+        return bad("expected \"" + std::string(key) + "\" to be a list of at most " +
+                   std::to_string(maxPlaces) + " PTX lines");
+      for (const json &line : given) {
+        if (!line.is_number_unsigned() || line > UINT32_MAX)
+          return bad("expected PTX lines in \"" + std::string(key) + "\", found " + line.dump());
+        lines->push_back(line);
+      }
+      std::sort(lines->begin(), lines->end());
+    }
+    json engines = root.contains("engines") ? root["engines"] : json("first");
+    if (engines != "first" && engines != "last")
+      return bad("expected \"engines\" to be \"first\" or \"last\", found " + engines.dump());
+    schedule.lateEngines = engines == "last";
   }
   ScheduleSet set;
   set.fixed.push_back(std::move(schedule));

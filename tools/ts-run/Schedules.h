@@ -20,7 +20,10 @@ ts::Result<ScheduleSet> parseSchedule(const std::string &text);
 ScheduleSet allSchedules();
 
 /// A steered schedule from JSON: [{"cta": 0, "warp": 4, "ptx_line": 120}, ...]. `cta` is the rank
-/// in the cluster and may be left out.
+/// in the cluster and may be left out; with "settled": true asynchronous work goes first. Or an
+/// object with this list as "places", "probes" (PTX lines of try_waits that give up at once),
+/// "engines" ("first" or "last": when asynchronous work moves) and "late" (PTX lines whose
+/// asynchronous work moves when nothing else can).
 ts::Result<ScheduleSet> readSteering(const std::string &path);
 
 /// "random:7", as it can be given to --schedule.

@@ -30,6 +30,7 @@ struct Schedule {
   struct Place {
     unsigned cta = 0, warp = 0;
     uint32_t ptxLine = 0;
+    bool settled = false; // asynchronous operations that can complete do so before
   };
   std::vector<Place> places;
   /// Steered: PTX lines, ascending, of try_waits that come back with false where they would wait.

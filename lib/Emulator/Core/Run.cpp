@@ -7,6 +7,7 @@
 #include "Split.h"
 #include "Trace.h"
 
+#include <algorithm>
 #include <bit>
 
 namespace ts::emu {
@@ -153,58 +154,86 @@ bool ClusterRun::moveRandom() {
   return false;
 }
 
-// A warp that is about to execute a place of the list whose turn has not come is held, until
-// nothing else can move.
-bool ClusterRun::held(WarpRef &ref, const Split &split) {
+ClusterRun::Listed ClusterRun::listed(const WarpRef &ref, const Split &split) const {
   const std::vector<Schedule::Place> &places = machine.options->schedule.places;
   const CodeEntry &code = split.frame->code->entries[split.pc];
   for (size_t i = std::max(ref.place, steeredAt); i < places.size(); ++i) {
     const Schedule::Place &place = places[i];
     if (place.cta != ref.warp->cta->rank || place.warp != ref.warp->index)
       continue;
-    return place.ptxLine == code.loc.ptxLine && i > steeredAt;
+    if (place.ptxLine != code.loc.ptxLine)
+      return Listed::No;
+    return i == steeredAt ? Listed::Next : Listed::Later;
+  }
+  return Listed::No;
+}
+
+bool ClusterRun::moveUnlisted() {
+  for (size_t k = 0; k < warps.size(); ++k) {
+    WarpRef &ref = warps[(turn + k) % warps.size()];
+    Split *split = pickSplit(*ref.warp, cluster->events);
+    if (!split || listed(ref, *split) != Listed::No)
+      continue;
+    if (runWarp(ref, 1) || !faults.empty())
+      return turn = (turn + k + 1) % warps.size(), true;
   }
   return false;
 }
 
-bool ClusterRun::moveSteered() {
-  const std::vector<Schedule::Place> &places = machine.options->schedule.places;
-  size_t numWarps = warps.size();
-  // Who is not held only polls: the program cannot follow the list here.
-  if (steeredAt < places.size() && cluster->steps - cluster->lastChange > pollPatience) {
-    ++steeredAt;
-    cluster->lastChange = cluster->steps;
-  }
-  cluster->engines->choices(choices, nullptr);
-  size_t total = numWarps + choices.size();
-  for (int releasing = 0; releasing < 2; ++releasing) {
-    for (size_t k = 0; k < total; ++k) {
-      size_t actor = (turn + k) % total;
-      if (actor >= numWarps) {
-        if (stepEngine(choices[actor - numWarps]))
-          return turn = actor + 1, true;
-        continue;
-      }
-      WarpRef &ref = warps[actor];
-      Split *split = pickSplit(*ref.warp, cluster->events);
-      if (!split || (!releasing && held(ref, *split)))
-        continue;
-      uint32_t line = split->frame->code->entries[split->pc].loc.ptxLine;
-      bool listed = steeredAt < places.size() && places[steeredAt].ptxLine == line &&
-                    places[steeredAt].cta == ref.warp->cta->rank &&
-                    places[steeredAt].warp == ref.warp->index;
-      bool moved = runWarp(ref, 1);
-      if (moved && listed)
-        ref.place = ++steeredAt;
-      if (moved || !faults.empty())
-        return turn = actor + (listed ? 0 : 1), true;
+bool ClusterRun::moveListed() {
+  for (WarpRef &ref : warps) {
+    Split *split = pickSplit(*ref.warp, cluster->events);
+    if (!split || listed(ref, *split) != Listed::Next)
+      continue;
+    bool moved = runWarp(ref, 1);
+    if (moved) {
+      ref.place = ++steeredAt;
+      cluster->lastChange = cluster->steps;
     }
-    // Nothing moves: the program cannot follow the list here. Skip its next place.
-    if (steeredAt >= places.size())
-      return false;
-    ++steeredAt;
+    return moved || !faults.empty();
   }
   return false;
+}
+
+bool ClusterRun::moveEngines(bool late) {
+  const std::vector<uint32_t> &lines = machine.options->schedule.late;
+  // A queue shows one operation at a time: where some have to be held back, others are drawn.
+  for (unsigned draws = lines.empty() || late ? 1 : 16; draws; --draws) {
+    cluster->engines->choices(choices, lines.empty() || late ? nullptr : &random);
+    for (size_t k = 0; k < choices.size(); ++k) {
+      const Engines::Choice &choice = choices[engineTurn++ % choices.size()];
+      const CodeEntry *code = cluster->engines->peek(choice)->code;
+      // What a commit tracks goes on; it is its arrival that may be late.
+      bool held = !late && code &&
+                  cluster->engines->key(choice.channel).kind != EngineKind::Tcgen05 &&
+                  std::binary_search(lines.begin(), lines.end(), code->loc.ptxLine);
+      if (!held)
+        return stepEngine(choice);
+    }
+  }
+  return false;
+}
+
+// Who is at no place of the list goes first, so that a probe looks as early as it can; then the
+// list's next place. A place that nobody reaches is skipped.
+bool ClusterRun::moveSteered() {
+  const Schedule &schedule = machine.options->schedule;
+  bool polling = cluster->steps - cluster->lastChange > pollPatience;
+  bool follows = steeredAt < schedule.places.size();
+  if (!schedule.lateEngines && moveEngines(/*late=*/false))
+    return true;
+  if (!(polling && follows) && moveUnlisted())
+    return true;
+  if (follows && schedule.places[steeredAt].settled && moveEngines(/*late=*/false))
+    return true;
+  if (moveListed() || (schedule.lateEngines && moveEngines(/*late=*/false)) ||
+      moveEngines(/*late=*/true))
+    return true;
+  if (!follows)
+    return false;
+  ++steeredAt;
+  cluster->lastChange = cluster->steps;
+  return true;
 }
 
 bool ClusterRun::runWarp(WarpRef &ref, unsigned limit) {
@@ -229,8 +258,11 @@ bool ClusterRun::runWarp(WarpRef &ref, unsigned limit) {
 /// Whether a try_wait that has to wait comes back with false instead. The hardware may do that
 /// after a time of its own choosing, so a program has to cope: in some of the runs it happens
 /// often.
-bool ClusterRun::triesGiveUp() {
-  switch (machine.options->schedule.kind) {
+bool ClusterRun::triesGiveUp(const CodeEntry &entry) {
+  const Schedule &schedule = machine.options->schedule;
+  switch (schedule.kind) {
+  case Schedule::Kind::Steered:
+    return std::binary_search(schedule.probes.begin(), schedule.probes.end(), entry.loc.ptxLine);
   case Schedule::Kind::Random:
     return nextRandom(random) % 4 == 0;
   case Schedule::Kind::Adversarial:
@@ -272,7 +304,7 @@ bool ClusterRun::stepSplit(Warp &warp, Split &split) {
           tracer->blocked(warp, entry, cluster->steps);
         split.blocked = true;
         split.blockedAt = cluster->events;
-        split.giveUp = split.wait.kind == WaitKind::Mbarrier && triesGiveUp();
+        split.giveUp = split.wait.kind == WaitKind::Mbarrier && triesGiveUp(entry);
         return false;
       }
       executedForms[entry.form] = 1;

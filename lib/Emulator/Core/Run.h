@@ -47,9 +47,14 @@ private:
   bool moveFair(size_t exceptActor);
   bool moveRandom();
   bool moveSteered();
-  bool held(WarpRef &ref, const Split &split);
+  bool moveUnlisted();
+  bool moveListed();
+  bool moveEngines(bool late);
+  /// How a warp's next instruction stands to the list of places.
+  enum class Listed { No, Next, Later };
+  Listed listed(const WarpRef &ref, const Split &split) const;
   bool giveUpRound();
-  bool triesGiveUp();
+  bool triesGiveUp(const CodeEntry &entry);
   bool waitsOutside() const;
   void report(FaultException fault, const Site &site, const Warp *warp);
   void ctaEnds(Cta &cta);
@@ -64,6 +69,7 @@ private:
   uint64_t random;
   size_t turn = 0;      // fair: which actor is next
   size_t steeredAt = 0; // place of the list that comes next
+  size_t engineTurn = 0;
   unsigned giveUps = 0; // rounds of giving up without any change in between
   uint64_t giveUpChange = 0;
   std::vector<Engines::Choice> choices;
