@@ -77,6 +77,8 @@ def arguments(manifest, folder, trips, tiles):
             elif name.startswith("grid_dim"):
                 value = 1
             value = max(value, kernel["min_trips"].get(name, 0))
+            if arg.get("type") == "i1":  # a flag: off at odd trip counts
+                value = 1 - trips % 2
             result += ["--scalar", "%s=%d" % (name, value)]
         elif arg["element"] == "i64":  # trip counts per tile
             write_npy(path, "<i8", [max(tiles, 1)], struct.pack("<q", trips) * max(tiles, 1))
