@@ -57,6 +57,9 @@ RIGHT = {
     "D = where(arange(dim(Y, 0)) < reshape(arange(6), 6, 1), arange(2 * 4), X @ Y.T)":
         each(lambda m, n: n if n < m else product[m][n]),
     "D = reshape(reshape(X @ Y.T, 48), 6, 8)": each(lambda m, n: product[m][n]),
+    "P = X @ Y.T; E = exp(P - max(P, axis=1, keepdims=True, initial=-1e4)); D = E / maximum(sum(E, axis=1, keepdims=True), 1)":
+        each(lambda m, n: math.exp(product[m][n] - top[m]) / total[m]),
+    "Z = X[:, :0]; D = max(Z, axis=1, keepdims=True, initial=-2) + (Z @ Y[:, :0].T) + X[:, :8]": each(lambda m, n: X[m][n] - 2),
     "D = (V <= 0) * 4 + (V >= 0) + (V == V) - (V != V) + 0 * (X @ Y.T)": each(lambda m, n: (4 if V[m][0] <= 0 else 1) + 1),
 }
 for check, result in RIGHT.items():
@@ -127,9 +130,15 @@ BROKEN = {
     "D = X Y": "column 7: expected an operator or the end, found 'Y'",
     "D = (X": "column 7: expected ')', found the end",
     "D = X.t": "column 6: expected '.T'",
-    "D = cos(X)": "column 5: unknown function 'cos'; there are exp, relu, abs, sqrt, maximum, minimum, where, sum, max, dim, arange, reshape, transpose, repeat",
+    "D = cos(X)": "column 5: unknown function 'cos'; there are exp, relu, abs, sqrt, maximum, minimum, where, sum, max, bf16, f16, dim, arange, reshape, transpose, repeat",
     "D = maximum(X)": "column 5: 'maximum' takes 2 values, found 1",
     "D = sum(X, 1)": "column 12: expected 'axis=' or 'keepdims='",
+    "D = sum(X, initial=1)": "column 12: expected 'axis=' or 'keepdims='",
+    "D = max(X, initial=x)": "column 20: expected a number, found 'x'",
+    "D = max(X[:, :0], axis=1)": "column 5: the maximum over no elements is not defined",
+    "Z = X + 1; W = Z * 2; D = Z": "column 27: this name has its value already; use it where it is needed",
+    "Z = X + 1;": "column 11: expected the name of an output array, found the end",
+    "D = bf16(X, 1)": "column 5: 'bf16' takes 1 values, found 2",
     "D = sum(X, axis=x)": "column 17: expected the number of an axis, found 'x'",
     "D = 1e": "column 6: expected an operator or the end, found 'e'",
     "D = " + "(" * 150: "column 105: the expression is nested more than 100 deep",
@@ -166,6 +175,37 @@ for check, message in {"D = X": "the expression is 6x20, but 'D' is 6x8", "X = D
                        "alpha = 1": "'alpha' is no output of 'copy'"}.items():
     rc, out, err = judge(check, product)
     tool.expect(check, (rc, err) == (1, f"{C}'{check}': {message}\n"), (rc, out, err))
+# What is exact although it is no sum of integers: products with zero and powers of two, exp of zero and of what
+# f32 has nothing for, and with them a softmax of equal scores over a power of two of keys.
+write_npy("x.npy", "f4", (M, K), [0] * (M * K))
+write_npy("y.npy", "f4", (N, K), [(i * 7) % 5 - 2 for i in range(N * K)])
+ints = [[(n * K + k) * 7 % 5 - 2 for k in range(K)] for n in range(N)]
+mean = [[sum(ints[k][n] for k in range(N)) / 8 for n in range(N)] for m in range(M)]
+SOFTMAX = "S = where(arange(8) < {}, alpha * (X @ Y.T), -10000); E = exp(S - max(S, axis=1, keepdims=True)); " \
+    "D = (bf16(E) @ Y[:, :8]) / sum(E, axis=1, keepdims=True)"
+rc, out, err = judge(SOFTMAX.format(8), mean, "--exact")
+tool.expect("equal scores", rc == 0 and "48 compared (all), exact" in out, (rc, out, err))
+half = [[sum(ints[k][n] for k in range(4)) / 4 for n in range(N)] for m in range(M)]
+rc, out, err = judge(SOFTMAX.format(4), half, "--exact")
+tool.expect("equal scores, masked", rc == 0 and "48 compared (all), exact" in out, (rc, out, err))
+half[2][3] += 2**-20
+rc, out, err = judge(SOFTMAX.format(4), half)
+tool.expect("equal scores, one off", rc == 1 and "1 wrong of 48" in out, (rc, out, err))
+rc, out, err = judge(SOFTMAX.format(3), [[sum(ints[k][n] for k in range(3)) / 3 for n in range(N)] for m in range(M)], "--exact")
+tool.expect("three keys", rc == 1 and "elements leave room for rounding" in err, (rc, out, err))
+
+# A rounding that the expression asks for: of a sum of K terms 2^-8 a b each, four times the root of the sum of
+# their squares is allowed, not their sum.
+X0 = [[f32(random.gauss(0, 1)) for _ in range(K)] for _ in range(M)]
+Y0 = [[f32(random.gauss(0, 1)) for _ in range(K)] for _ in range(N)]
+write_npy("x.npy", "f4", (M, K), flat(X0))
+write_npy("y.npy", "f4", (N, K), flat(Y0))
+noise = 4 * 2**-8 * math.sqrt(sum((X0[2][k] * Y0[2][k])**2 for k in range(K)))
+result = each(lambda m, n: sum(X0[m][k] * Y0[n][k] for k in range(K)))
+for factor, right in ((0.97, True), (-0.97, True), (1.03, False), (-1.03, False)):
+    result[2][2] = f32(sum(X0[2][k] * Y0[2][k] for k in range(K)) + factor * noise)
+    rc, out, err = judge("D = bf16(X) @ Y.T", result)
+    tool.expect(f"rounded factors x {factor}", rc == (0 if right else 1), (rc, out, err))
 # Values one by one.
 VALUES = ["k.ptx", "--manifest", "m.json", "--array", "A=@a.npy", "--array", "D=6x8", "--array", "X=@x.npy", "--array",
           "Y=@y.npy", "--scalar", "alpha=2.5", "--check", "D = V + 0 * (X @ Y.T)", "--array"]

@@ -46,6 +46,7 @@ class Kernel:
         if self.spec is None:
             sys.exit(f"error: the manifest has no kernel '{name}'")
         self.args = {a["name"]: a for a in self.spec["args"]}
+        self.scalars = {}  # those that the caller gives
         image = open(path, "rb").read() + b"\0"
         module, self.function = ctypes.c_void_p(), ctypes.c_void_p()
         self.call("cuModuleLoadData", ctypes.byref(module), image)
@@ -73,6 +74,8 @@ class Kernel:
 
         class Scope(dict):
             def __missing__(scope, key):
+                if key in self.scalars:
+                    return self.scalars[key]
                 arg = self.args[key]
                 return key if arg["kind"] != "scalar" else self.evaluate(arg["value"], tensors)
 
@@ -83,7 +86,8 @@ class Kernel:
         keep = []
         for param in self.spec["params"]:
             if param["kind"] == "value":
-                kind = {"i32": ctypes.c_int32, "i64": ctypes.c_int64, "index": ctypes.c_int64}[param["type"]]
+                kind = {"i32": ctypes.c_int32, "i64": ctypes.c_int64, "index": ctypes.c_int64,
+                        "f32": ctypes.c_float}[param["type"]]
                 keep.append(kind(self.evaluate(param["value"], tensors)))
             elif param["kind"] == "pointer":
                 keep.append(ctypes.c_uint64(tensors[param["arg"]].data_ptr()))

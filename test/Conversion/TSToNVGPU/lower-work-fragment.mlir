@@ -92,6 +92,7 @@ gpu.module @m {
     %a = ts.fragment_load %q : memref<2x64x16xbf16, #ts.smem<32>> -> !ts.fragment<64x32xbf16>
     %zero = ts.wgmma_zero : !ts.wgmma<64x8xf32>
     %x = ts.wgmma %a, %b, %zero : !ts.fragment<64x32xbf16>, memref<2x8x16xbf16, #ts.smem<32>>, !ts.wgmma<64x8xf32>
+    %y:2 = ts.wgmma_wait 0, %x, %a : !ts.wgmma<64x8xf32>, !ts.fragment<64x32xbf16> -> !ts.fragment<64x8xf32>, !ts.fragment<64x32xbf16>
     gpu.return
   }
 
@@ -110,6 +111,69 @@ gpu.module @m {
       ts.yield %t : bf16
     }
     gpu.return %g : !ts.fragment<64x8xbf16>
+  }
+
+  // Row operands by the row of the element, r or r + 8; the place from warp, lane and register.
+  // CHECK-LABEL: gpu.func @map_rows
+  // CHECK-SAME: %[[F:.*]]: !llvm.struct<(f32, f32, f32, f32)>, %[[ROWS:.*]]: vector<2xf32>)
+  // CHECK-DAG: %[[X1:.*]] = llvm.extractvalue %[[F]][1]
+  // CHECK-DAG: %[[X2:.*]] = llvm.extractvalue %[[F]][2]
+  // CHECK-DAG: %[[R0:.*]] = vector.extract %[[ROWS]][0]
+  // CHECK-DAG: %[[R1:.*]] = vector.extract %[[ROWS]][1]
+  // CHECK-DAG: %[[WARP:.*]] = arith.shli {{.*}}, %c4_i32
+  // CHECK-DAG: %[[OF8:.*]] = arith.shrui {{.*}}, %c2_i32
+  // CHECK: %[[ROW:.*]] = arith.ori %[[WARP]], %[[OF8]]
+  // CHECK: %[[ROW8:.*]] = arith.addi %[[ROW]], %c8_i32
+  // CHECK: %[[COL:.*]] = arith.shli {{.*}}, %c1_i32
+  // CHECK: arith.cmpi sle, %[[COL]], %[[ROW]]
+  // CHECK: %[[COL1:.*]] = arith.addi %[[COL]], %c1_i32
+  // CHECK: arith.cmpi sle, %[[COL1]], %[[ROW]]
+  // CHECK: arith.select {{.*}}, %[[X1]], %[[R0]]
+  // CHECK: arith.cmpi sle, %[[COL]], %[[ROW8]]
+  // CHECK: arith.select {{.*}}, %[[X2]], %[[R1]]
+  gpu.func @map_rows(%f : !ts.fragment<64x8xf32>, %rows : vector<2xf32>) -> !ts.fragment<64x8xf32> {
+    %g = ts.fragment_map %f, %rows (%x, %y) at (%i, %j) : !ts.fragment<64x8xf32>, vector<2xf32> -> !ts.fragment<64x8xf32> {
+      %left = arith.cmpi sle, %j, %i : i32
+      %s = arith.select %left, %x, %y : f32
+      ts.yield %s : f32
+    }
+    gpu.return %g : !ts.fragment<64x8xf32>
+  }
+
+  // Elements 0, 1, 4, 5, ... are of the first row, 2, 3, 6, 7, ... of the second; then the four lanes.
+  // CHECK-LABEL: gpu.func @reduce
+  // CHECK-SAME: %[[F:.*]]: !llvm.struct<(f32, f32, f32, f32, f32, f32, f32, f32)>)
+  // CHECK-DAG: %[[X0:.*]] = llvm.extractvalue %[[F]][0]
+  // CHECK-DAG: %[[X4:.*]] = llvm.extractvalue %[[F]][4]
+  // CHECK-DAG: %[[X2:.*]] = llvm.extractvalue %[[F]][2]
+  // CHECK-DAG: %[[X6:.*]] = llvm.extractvalue %[[F]][6]
+  // CHECK: arith.maximumf %[[X0]], %[[X4]]
+  // CHECK-NEXT: arith.maximumf
+  // CHECK-NEXT: %[[TOP:.*]] = arith.maximumf
+  // CHECK: arith.maximumf %[[X2]], %[[X6]]
+  // CHECK: nvvm.shfl.sync bfly %{{.*}}, %[[TOP]], %c1_i32
+  // CHECK: nvvm.shfl.sync bfly %{{.*}}, %{{.*}}, %c2_i32
+  // CHECK-COUNT-2: nvvm.shfl.sync bfly
+  // CHECK-NOT: nvvm.shfl.sync
+  gpu.func @reduce(%f : !ts.fragment<64x16xf32>) -> vector<2xf32> {
+    %m = ts.fragment_reduce max %f : !ts.fragment<64x16xf32> -> vector<2xf32>
+    gpu.return %m : vector<2xf32>
+  }
+
+  // In two steps: each thread for itself, then the lanes.
+  // CHECK-LABEL: gpu.func @reduce_part
+  // CHECK-COUNT-2: arith.addi {{.*}} : i32
+  // CHECK-NOT: shfl
+  // CHECK: gpu.return
+  gpu.func @reduce_part(%f : !ts.fragment<64x8xi32>) -> vector<2xi32> {
+    %p = ts.fragment_reduce add %f partial : !ts.fragment<64x8xi32> -> vector<2xi32>
+    gpu.return %p : vector<2xi32>
+  }
+  // CHECK-LABEL: gpu.func @reduce_lanes
+  // CHECK-COUNT-4: nvvm.shfl.sync bfly
+  gpu.func @reduce_lanes(%p : vector<2xi32>) -> vector<2xi32> {
+    %s = ts.fragment_reduce min %p : vector<2xi32> -> vector<2xi32>
+    gpu.return %s : vector<2xi32>
   }
 
   // Packed inputs are taken apart: f16 (low, high), and put together without a conversion.

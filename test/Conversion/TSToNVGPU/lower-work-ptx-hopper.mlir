@@ -60,7 +60,7 @@ gpu.module @m {
     %zero2 = ts.wgmma_zero : !ts.wgmma<64x64xf32>
     %y = ts.wgmma %p, %v, %zero2 transpose_b : !ts.fragment<64x16xbf16>, memref<16x64xbf16, #ts.smem<128>>, !ts.wgmma<64x64xf32>
     ts.wgmma_commit
-    %f = ts.wgmma_wait 0, %y : !ts.wgmma<64x64xf32> -> !ts.fragment<64x64xf32>
+    %f, %p_kept = ts.wgmma_wait 0, %y, %p : !ts.wgmma<64x64xf32>, !ts.fragment<64x16xbf16> -> !ts.fragment<64x64xf32>, !ts.fragment<64x16xbf16>
     ts.fragment_store %f column 0 to %o : !ts.fragment<64x64xf32>, memref<16x64xbf16, #ts.smem<128>>
     gpu.return
   }

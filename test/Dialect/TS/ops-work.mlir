@@ -183,6 +183,24 @@ func.func @wgmma(%a: memref<64x64xbf16, #ts.smem<128>>, %b: memref<256x64xbf16, 
     %t = arith.truncf %sum : f32 to bf16
     ts.yield %t : bf16
   }
+  // CHECK: %[[TOP:.*]] = ts.fragment_reduce max %[[W]]#0 : !ts.fragment<64x256xf32> -> vector<2xf32>
+  %top = ts.fragment_reduce max %5#0 : !ts.fragment<64x256xf32> -> vector<2xf32>
+  // CHECK: %[[PART:.*]] = ts.fragment_reduce add %[[W]]#0 partial : !ts.fragment<64x256xf32> -> vector<2xf32>
+  %part = ts.fragment_reduce add %5#0 partial : !ts.fragment<64x256xf32> -> vector<2xf32>
+  // CHECK: ts.fragment_reduce add %[[PART]] : vector<2xf32> -> vector<2xf32>
+  %whole = ts.fragment_reduce add %part : vector<2xf32> -> vector<2xf32>
+  // CHECK: ts.fragment_map %[[W]]#0, %[[TOP]] (%{{.*}}, %{{.*}}) at (%[[I:.*]], %[[J:.*]]) : !ts.fragment<64x256xf32>, vector<2xf32> -> !ts.fragment<64x256xf32> {
+  // CHECK-NEXT: arith.cmpi slt, %[[J]], %[[I]] : i32
+  %masked = ts.fragment_map %5#0, %top (%x, %y) at (%r, %c) : !ts.fragment<64x256xf32>, vector<2xf32> -> !ts.fragment<64x256xf32> {
+    %left = arith.cmpi slt, %c, %r : i32
+    %chosen = arith.select %left, %x, %y : f32
+    ts.yield %chosen : f32
+  }
+  // CHECK: ts.fragment_map () at (%{{.*}}, %[[J:.*]]) : -> !ts.fragment<64x8xi32> {
+  // CHECK-NEXT: ts.yield %[[J]] : i32
+  %columns = ts.fragment_map () at (%r, %c) : -> !ts.fragment<64x8xi32> {
+    ts.yield %c : i32
+  }
   // CHECK: ts.fragment_store %{{.*}} column 192 to %{{.*}} : !ts.fragment<64x256xbf16>, memref<16x64xbf16, #ts.smem<128>>
   ts.fragment_store %6 column 192 to %w : !ts.fragment<64x256xbf16>, memref<16x64xbf16, #ts.smem<128>>
   // CHECK: %[[M:.*]] = ts.ldmatrix %{{.*}}[%{{.*}}, %{{.*}}] transpose : memref<16x64xbf16, #ts.smem<128>> -> vector<4xi32>

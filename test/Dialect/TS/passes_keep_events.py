@@ -16,8 +16,8 @@ ROUNDS = int(os.environ.get("TS_PASS_ROUNDS", "4"))
 LENGTH = 6
 
 # Ops without effects may go, merge and move; ops with regions count through what they contain.
-# A fragment_map, like any other arithmetic, is pure.
-PURE = {"ts.info", "ts.wgmma_zero", "ts.wgmma_start", "ts.fragment_map", "ts.tmem_view", "ts.yield"}
+# fragment_map and fragment_reduce, like any other arithmetic, are pure.
+PURE = {"ts.info", "ts.wgmma_zero", "ts.wgmma_start", "ts.fragment_map", "ts.fragment_reduce", "ts.tmem_view", "ts.yield"}
 REGIONS = {"ts.kernel", "ts.task", "ts.for", "ts.tile_loop", "ts.guard", "ts.when", "ts.skippable",
            "ts.elect", "ts.produce", "ts.consume"}
 COUNTED_REGIONS = {"ts.kernel", "ts.task", "ts.produce", "ts.consume"}
