@@ -92,7 +92,9 @@ LogicalResult KernelFiller::collect() {
     for (Operation *user : resource.getUsers()) {
       if (!isa<ProduceOp, ConsumeOp>(user))
         continue;
-      (isDeclared(user) ? declared : written) = true;
+      declared |= isDeclared(user);
+      // Auxiliary work has no views of a stage, so its body says nothing about the memory.
+      written |= !isDeclared(user) && !user->hasAttr("aux");
       if (isDeclared(user) && user->hasAttr("effects"))
         ring.partly = true;
       auto task = user->getParentOfType<TaskOp>();
