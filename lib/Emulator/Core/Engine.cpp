@@ -90,7 +90,10 @@ void Engines::choices(std::vector<Choice> &out, uint64_t *random) const {
     if (channel.items.empty())
       continue;
     size_t candidates = channel.ordered ? 1 : channel.items.size();
-    size_t start = random && candidates > 1 ? nextRandom(*random) % candidates : 0;
+    // Arrivals of commits that were held back: the newest goes first, so that older ones are late.
+    size_t start = channel.key.kind == EngineKind::Tcgen05Arrival ? candidates - 1 : 0;
+    if (random && candidates > 1)
+      start = nextRandom(*random) % candidates;
     for (size_t k = 0; k < candidates; ++k) {
       size_t i = (start + k) % candidates;
       const Item &item = channel.items[i];
