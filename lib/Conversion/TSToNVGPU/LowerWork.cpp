@@ -63,14 +63,14 @@ static LogicalResult lower(Operation *op, bool fence, bool &lowered) {
   return llvm::TypeSwitch<Operation *, LogicalResult>(op)
       .Case<TmaLoadOp, TmaStoreOp, TmaPrefetchOp, BulkLoadOp, BulkStoreOp, BulkCommitOp, BulkWaitOp,
             TensorMapReplaceOp, CpAsyncOp, CpAsyncCommitOp, CpAsyncWaitOp, FenceOp, WarpSyncOp,
-            ClusterSyncOp, DsmemLoadOp, DsmemStoreOp, UmmaOp, TmemLoadOp, TmemWaitOp, TmemStoreOp,
-            TmemCopyOp, WgmmaZeroOp, WgmmaStartOp, WgmmaCommitOp, WgmmaWaitOp, FragmentMapOp,
-            FragmentReduceOp, FragmentStoreOp, FragmentLoadOp, LdMatrixOp, StMatrixOp>(
+            ClusterSyncOp, UmmaOp, TmemLoadOp, TmemWaitOp, TmemStoreOp, TmemCopyOp, WgmmaZeroOp,
+            WgmmaStartOp, WgmmaCommitOp, WgmmaWaitOp, FragmentMapOp, FragmentReduceOp,
+            FragmentStoreOp, FragmentLoadOp, LdMatrixOp, StMatrixOp>(
           [](auto work) { return lowerOp(work); })
       .Case([&](WgmmaOp work) { return lowerOp(work, fence); })
       .Case([&](vector::StepOp step) { return lowerStep(step); })
       .Default([&](Operation *other) -> LogicalResult {
-        FailureOr<bool> access = lowerSwizzledAccess(other);
+        FailureOr<bool> access = lowerSmemAccess(other);
         if (failed(access))
           return failure();
         lowered = *access || lowerMath(other);

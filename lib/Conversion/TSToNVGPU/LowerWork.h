@@ -103,8 +103,6 @@ LogicalResult lowerOp(CpAsyncWaitOp op);
 LogicalResult lowerOp(FenceOp op);
 LogicalResult lowerOp(WarpSyncOp op);
 LogicalResult lowerOp(ClusterSyncOp op);
-LogicalResult lowerOp(DsmemLoadOp op);
-LogicalResult lowerOp(DsmemStoreOp op);
 LogicalResult lowerOp(UmmaOp op);
 LogicalResult lowerOp(TmemLoadOp op);
 LogicalResult lowerOp(TmemWaitOp op);
@@ -126,8 +124,9 @@ LogicalResult lowerOp(StMatrixOp op);
 /// nothing in between that writes registers it uses.
 bool needsWgmmaFence(WgmmaOp op);
 
-/// Lowers a load or store of memref or vector when it is on swizzled memory; true if it was.
-FailureOr<bool> lowerSwizzledAccess(Operation *op);
+/// Lowers a load or store of memref or vector when it is on swizzled or a peer CTA's memory; true
+/// if it was.
+FailureOr<bool> lowerSmemAccess(Operation *op);
 /// TS407: `op` uses swizzled memory in a way that knows nothing of the swizzle.
 LogicalResult checkSwizzledUse(Operation *op);
 
