@@ -142,7 +142,7 @@ gpu.module @m attributes {ts.chip = "sm_90a"} {
     %c1 = arith.constant 1 : index
     %c2 = arith.constant 2 : index
     %g = ts.resource "g" gmem
-    %r = ts.resource "r" smem(x: memref<64x64xbf16, #ts.smem<128>>, y: memref<64x64xbf16, #ts.smem<128>>)
+    %r = ts.resource "r" smem(x: memref<64x64xbf16, #ts.smem<128>>, y: memref<64x64xbf16, #ts.smem<128>>, z: memref<64x64xbf16, #ts.smem<128>>)
         pipeline(tma_async, stages = 2, num_bytes = 24576)
     ts.depends %r on %g
     ts.task "load" warps(0, 2) reads(%g) writes(%r) {
@@ -150,7 +150,7 @@ gpu.module @m attributes {ts.chip = "sm_90a"} {
       }
       ts.for %i = %c0 to %n {
         ts.acquire %r
-        ts.produce %r "load" (%x, %y) {
+        ts.produce %r "load" (%x, %y, %z) {
           %w = ts.info warp : index
           %first = arith.cmpi eq, %w, %c0 : index
           scf.if %first {
@@ -171,7 +171,7 @@ gpu.module @m attributes {ts.chip = "sm_90a"} {
     ts.task "drain" warps(4, 4) reads(%r) {
       ts.for %i = %c0 to %n {
         ts.wait %r
-        ts.consume %r "use" (%x, %y) {
+        ts.consume %r "use" (%x, %y, %z) {
         }
         ts.release %r
       }

@@ -209,8 +209,7 @@ gpu.module @m attributes {ts.chip = "sm_90a"} {
 
 // -----
 
-// Both CTAs copy to the same place in both.
-// ERR: error: [TS302] race when k {{>?=}} 1: 'a (CTA 1)' and 'a (CTA 0)' touch the same memory and nothing orders them
+// ERR: error: [TS217] the copies of one phase bring 8192 bytes to 'r', whose stage has 4096, so some bytes are written twice
 !map = !ts.tensor_map<?x?xf32, box = 32x32, swizzle = 128>
 !buf = memref<32x32xf32, #ts.smem<128>>
 gpu.module @m attributes {ts.chip = "sm_90a"} {
@@ -226,6 +225,40 @@ gpu.module @m attributes {ts.chip = "sm_90a"} {
       ts.for %i = %c0 to %k {
         ts.acquire %r
         ts.produce %r "ld" (%x) {
+          ts.tma_load %A[%c0, %c0] to %x multicast(%both) : !map, !buf
+        }
+        ts.commit %r
+      }
+    }
+    ts.task "c" warps(2, 1) reads(%r) {
+      ts.for %i = %c0 to %k {
+        ts.wait %r
+        ts.consume %r "r" declared
+        ts.release %r
+      }
+    }
+  }
+}
+
+// -----
+
+// Both CTAs copy to the same place in both.
+// ERR: error: [TS302] race when k {{>?=}} 1: 'a (CTA 1)' and 'a (CTA 0)' touch the same memory and nothing orders them
+!map = !ts.tensor_map<?x?xf32, box = 32x32, swizzle = 128>
+!buf = memref<32x32xf32, #ts.smem<128>>
+gpu.module @m attributes {ts.chip = "sm_90a"} {
+  ts.kernel @multicast_twice(%A: !map, %k: index) warps(12) cluster(2, 1, 1) {
+    %c0 = arith.constant 0 : index
+    %g = ts.resource "g" gmem
+    %r = ts.resource "r" smem(x: !buf, y: !buf) pipeline(tma_async, stages = 2)
+    ts.depends %r on %g
+    ts.task "a" warps(0, 1) reads(%g) writes(%r) {
+      %both = arith.constant 3 : i16
+      ts.consume %g "n" aux {
+      }
+      ts.for %i = %c0 to %k {
+        ts.acquire %r
+        ts.produce %r "ld" (%x, %y) {
           ts.tma_load %A[%c0, %c0] to %x multicast(%both) : !map, !buf
         }
         ts.commit %r

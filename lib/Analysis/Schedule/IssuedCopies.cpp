@@ -148,18 +148,51 @@ private:
 };
 } // namespace
 
+/// Declared bytes are what a CTA issues. They are of multicast copies where each CTA issues so much
+/// less than a stage holds: its part of all buffers along the one dimension in which it has peers,
+/// or of the first along n and of the second along m (the operands of a product).
+static IssuedBytes declaredBytes(ProduceOp work, int64_t bytes, const PipelineSpec &spec,
+                                 const CtaGrid &grid) {
+  IssuedBytes own{clampBytes(bytes), 0, 0};
+  auto resource = work.getResource().getDefiningOp<ResourceOp>();
+  auto peers = [&](bool n, bool m) -> int64_t {
+    return llvm::popcount(grid.peers(0, {n && spec.multicast[0], m && spec.multicast[1]}));
+  };
+  int64_t alongN = peers(true, false), alongM = peers(false, true), stage = 0;
+  if (!resource || alongN * alongM == 1)
+    return own;
+  SmallVector<int64_t, 2> sizes;
+  for (auto alloc : resource.getAllocs().getAsRange<AllocAttr>())
+    if (isSmem(alloc.getType()) && alloc.getStaged())
+      stage += sizes.emplace_back(clampBytes(getBytes(alloc.getType())));
+  if (bytes <= 0 || bytes >= stage)
+    return own;
+  if (alongM == 1 && bytes * alongN == stage)
+    return {0, bytes, 0};
+  if (alongN == 1 && bytes * alongM == stage)
+    return {0, 0, bytes};
+  if (sizes.size() != 2 || sizes[0] % alongN || sizes[1] % alongM ||
+      sizes[0] / alongN + sizes[1] / alongM != bytes)
+    return own;
+  IssuedBytes result;
+  (alongN > 1 ? result.alongN : result.own) += sizes[0] / alongN;
+  (alongM > 1 ? result.alongM : result.own) += sizes[1] / alongM;
+  return result;
+}
+
 ::ts::schedule::IssuedBytes mlir::ts::issuedBy(ProduceOp work, TaskOp task, int64_t replica,
                                                bool perWarp, const PipelineSpec &spec,
                                                const ClusterSpec &cluster) {
   ::ts::schedule::IssuedBytes result;
+  CtaGrid grid(spec, cluster);
   if (!work.hasBody()) {
     if (work.getBytes())
-      result.alternatives = {IssuedBytes{clampBytes(*work.getBytes()), 0, 0}};
+      result.alternatives = {
+          declaredBytes(work, clampBytes(int64_t(*work.getBytes())), spec, grid)};
     else
       result.known = false;
     return result;
   }
-  CtaGrid grid(spec, cluster);
   int64_t warps = task.getWarpsPerReplica();
   std::optional<Alternatives> common;
   for (int64_t cta = 0; cta < grid.size(); ++cta) {

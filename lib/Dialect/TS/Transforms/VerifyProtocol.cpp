@@ -2,6 +2,7 @@
 // ts-verify-protocol: declared pipelines against the protocol component (TS215 to TS223), warp
 // ranges, registers and capacity. Features of the chip are in VerifyProtocolArch.cpp.
 #include "VerifyProtocolImpl.h"
+#include "ts/Analysis/Protocol/Completion.h"
 #include "ts/Analysis/Schedule/BracketBytes.h"
 #include "ts/Analysis/Schedule/IssuedCopies.h"
 #include "ts/Analysis/Schedule/ProtocolQueries.h"
@@ -76,6 +77,54 @@ static void reportFindings(const std::vector<Finding> &findings, Operation *wher
   }
 }
 
+/// Copies that bring more than a stage holds write some of its bytes twice. Only where the bytes
+/// are those of copies that are there, not declared ones.
+static void checkRoom(ResourceOp op, const PipelineSpec &spec, const ClusterSpec &cluster,
+                      KernelOp kernel, CheckReporter &reporter) {
+  Expected bytes = expectedBytes(spec, cluster, participantsOf(op.getResult()));
+  SmallVector<ProduceOp> works = worksOf(op.getResult(), kernel);
+  CtaGrid grid(spec, cluster);
+  if (!bytes.fromCopies || int64_t(bytes.perCta.size()) != grid.size() ||
+      llvm::any_of(works, [](ProduceOp work) { return !work.getAux() && !work.hasBody(); }))
+    return;
+  int64_t stage = 0;
+  for (auto alloc : op.getAllocs().getAsRange<AllocAttr>())
+    if (isSmem(alloc.getType()))
+      stage = std::min<int64_t>(stage + getBytes(alloc.getType()), int64_t(1) << 40);
+  SmallVector<int64_t> room(grid.size(), 0);
+  for (int64_t cta = 0; cta < grid.size(); ++cta)
+    room[::ts::protocol::completionCta(spec, grid, cta)] += stage;
+  for (int64_t cta = 0; cta < grid.size(); ++cta) {
+    if (!stage || bytes.perCta[cta] <= room[cta])
+      continue;
+    auto diag = reporter.report(CheckId::TS217, op);
+    diag
+        << "the copies of one phase bring " << bytes.perCta[cta] << " bytes to '" << op.getName()
+        << "', whose stage has " << room[cta]
+        << ", so some bytes are written twice, in no order; copy each byte once, by multicast each "
+           "CTA its part";
+    diag.attachNote(op.getLoc()) << "expected: " << bytes.derivation;
+    noteCopies(diag, works);
+    return;
+  }
+}
+
+/// A copy that completes on the barrier of another CTA has to be one of the pair.
+static void checkPairCopies(Value resource, const PipelineSpec &spec, const ClusterSpec &cluster,
+                            KernelOp kernel, CheckReporter &reporter) {
+  CtaGrid grid(spec, cluster);
+  if (grid.pairSize() != 2 || ::ts::protocol::completionCta(spec, grid, 1) == 1)
+    return;
+  for (ProduceOp work : worksOf(resource, kernel))
+    work.walk([&](TmaLoadOp load) {
+      if (load.getCtaGroup() != 2)
+        reporter.report(CheckId::TS218, load)
+            << "this copy has cta_group = " << load.getCtaGroup()
+            << ", but the copies of a pair complete on its leader's barrier, which only a copy with "
+               "cta_group = 2 can do (PTX ISA 8.8, cp.async.bulk.tensor)";
+    });
+}
+
 void mlir::ts::detail::checkPipelines(KernelOp kernel, CheckReporter &reporter) {
   ClusterSpec cluster = clusterSpecOf(kernel);
   std::vector<PipelineSpec> all;
@@ -90,8 +139,14 @@ void mlir::ts::detail::checkPipelines(KernelOp kernel, CheckReporter &reporter) 
     PipelineSpec spec = pipelineSpecOf(resource);
     all.push_back(spec);
     // Members are validated with their group.
-    if (!groupOf(resource))
-      reportFindings(validate(spec, cluster, participantsOf(resource)), &op, kernel, reporter);
+    if (groupOf(resource))
+      continue;
+    std::vector<Finding> findings = validate(spec, cluster, participantsOf(resource));
+    reportFindings(findings, &op, kernel, reporter);
+    if (findings.empty() && hasTmaProducer(spec.type))
+      checkPairCopies(resource, spec, cluster, kernel, reporter);
+    if (auto def = dyn_cast<ResourceOp>(op); def && findings.empty() && hasTmaProducer(spec.type))
+      checkRoom(def, spec, cluster, kernel, reporter);
   }
   reportFindings(checkClusterLayouts(all, cluster), nullptr, kernel, reporter);
 }
