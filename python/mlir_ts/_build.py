@@ -2,7 +2,7 @@
 """What the generated builders of mlir_ts.ops share. Not for users."""
 from mlir_ts import ir
 from mlir_ts._core import Attribute, Block, InsertionPoint, Type, Value
-from mlir_ts.errors import Error
+from mlir_ts.errors import Error, blamed
 
 
 def _group(group, name):
@@ -14,7 +14,7 @@ def _group(group, name):
     values = list(group)
     for value in values:
         if not isinstance(value, Value):
-            raise Error(f"an operand of '{name}' is a {type(value).__name__}; expected a Value (ir.constant makes one)")
+            raise Error(f"an operand of '{name}' is of type {type(value).__name__}; expected a Value (ir.constant and dsl.const make one)")
     return values
 
 
@@ -23,7 +23,8 @@ def _spelled(context, kind, value):
     if isinstance(value, Attribute):
         return value
     if kind.startswith("enum "):
-        return Attribute.parse(context, f"#ts<{kind.removeprefix('enum ')} {value}>")
+        with blamed(f"'{value}'"):
+            return Attribute.parse(context, f"#ts<{kind.removeprefix('enum ')} {value}>")
     if kind == "array_i64":
         return Attribute.array_i64(context, list(value))
     if kind == "array_i32":

@@ -17,7 +17,7 @@ import functools
 from mlir_ts import ir, ops
 from mlir_ts._core import Attribute, Location
 from mlir_ts._where import caller
-from mlir_ts.errors import Error
+from mlir_ts.errors import Error, blamed
 
 __all__ = ["Value", "const", "cast", "where", "minimum", "maximum", "exp2", "log2", "sqrt", "rsqrt", "exp", "absolute",
            "load", "store", "subview", "if_", "for_", "op", "ceildiv"]
@@ -35,7 +35,10 @@ def here(context):
 
 def type_of(text):
     """A type in its MLIR spelling, in the module that is being built."""
-    return text if isinstance(text, ir.Type) else ir.Type.parse(_context(), text)
+    if isinstance(text, ir.Type):
+        return text
+    with blamed(f"'{text}'"):
+        return ir.Type.parse(_context(), text)
 
 
 def emit(name, operands=(), results=None, attributes=None, regions=0):
@@ -327,7 +330,7 @@ class for_:
         self._init = [v if isinstance(v, Value) else const(v) for v in init]
         self._op = emit("scf.for", [*bounds, *self._init], [v.type for v in self._init], None, 1)
         self._block = self._op.regions[0].add_block([bounds[0].type, *(v.type for v in self._init)], here(self._op.context))
-        self._yielded, self._at = None, None
+        self._yielded, self._outer = None, None
         self.results = None
 
     def yield_(self, *values):
@@ -337,18 +340,19 @@ class for_:
         self._yielded = [Value(unwrap(v, i.type)) for v, i in zip(values, self._init)]
 
     def __enter__(self):
-        self._at = ir.at(self._block)
-        self._at.__enter__()
+        self._outer = ir.enter(self._block)
         arguments = [Value(a) for a in self._block.arguments]
         return arguments[0] if not self._init else tuple(arguments)
 
     def __exit__(self, kind, error, trace):
-        if kind is None:
-            if self._init and self._yielded is None:
-                raise Error("the loop carries values; say with yield_ what the next iteration gets")
-            emit("scf.yield", self._yielded or [], [])
-            self.results = _results(self._op)
-        self._at.__exit__(kind, error, trace)
+        try:
+            if kind is None:
+                if self._init and self._yielded is None:
+                    raise Error("the loop carries values; say with yield_ what the next iteration gets")
+                emit("scf.yield", self._yielded or [], [])
+                self.results = _results(self._op)
+        finally:
+            ir.leave(self._block, self._outer)
 
     def __iter__(self):
         if self._init:

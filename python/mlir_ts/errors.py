@@ -5,14 +5,27 @@
 whose diagnostics hold a counter-example of the prover, `KernelFault` what the emulator found while a
 kernel ran, `LaunchError` a launch that breaks a rule, `EnvironmentError` what this machine lacks.
 """
+import contextlib
+import difflib
 import linecache
+import re
+
+from mlir_ts._where import caller
 
 __all__ = ["Error", "CompileError", "RefutedError", "CompileWarning", "KernelFault", "LaunchError", "EnvironmentError",
-           "Diagnostic", "Note"]
+           "UnknownNameError", "Diagnostic", "Note"]
 
 
 class Error(Exception):
-    """Anything that mlir_ts refuses, in one sentence."""
+    """Anything that mlir_ts refuses, in one sentence. `id` is a check's or '', `file` and `line` the user's."""
+
+    usual_id = ""
+
+    def __init__(self, *what):
+        super().__init__(*what)
+        place = caller()
+        check = re.match(r"\[(TS\d+)\] ", str(what[0]) if what else "")
+        self.id, self.file, self.line = check[1] if check else self.usual_id, place.file, place.line
 
 
 class EnvironmentError(Error):
@@ -21,6 +34,8 @@ class EnvironmentError(Error):
 
 class LaunchError(Error):
     """Arrays or scalars that do not fit the kernel."""
+
+    usual_id = "TS503"
 
 
 class Note:
@@ -75,13 +90,19 @@ class CompileError(Error):
     def __init__(self, summary, diagnostics=()):
         self.diagnostics = [Diagnostic(**d) if isinstance(d, dict) else d for d in diagnostics]
         self.diagnostics.sort(key=lambda d: d.severity != "error")
-        first = self.diagnostics[0] if self.diagnostics else None
-        self.id = first.id if first else ""
-        self.file, self.line = (first.file, first.line) if first else ("", 0)
         self.report = ""
-        head = first.headline if first else summary
+        first = self.diagnostics[0] if self.diagnostics else None
         body = "\n".join(str(d) for d in self.diagnostics)
-        super().__init__(head + ("\n" + body if body else ""))
+        super().__init__((first.headline if first else summary) + ("\n" + body if body else ""))
+        if first:
+            self.id = first.id
+            if first.line:
+                self.file, self.line = first.file, first.line
+
+
+class UnknownNameError(CompileError, AttributeError, ValueError):
+    """A name or label that nothing has (TS110); the message suggests a near one. It is an AttributeError, so that
+    hasattr() works, and a ValueError, which labels of raw schedule lists raise."""
 
 
 class CompileWarning(UserWarning):
@@ -93,9 +114,50 @@ class RefutedError(CompileError):
 
 
 class KernelFault(Error):
-    """What the emulator found while a kernel ran: `faults` as dicts (id, kind, message, site, notes)."""
+    """What the emulator found while a kernel ran: `faults` as dicts (id, kind, message, site, notes).
+
+    `id`, `file` and `line` are those of the first one: the line of the work body that made the instruction.
+    """
 
     def __init__(self, text, faults=()):
         super().__init__(text)
         self.faults = list(faults)
-        self.id = self.faults[0]["id"] if self.faults else ""
+        if self.faults:
+            site = self.faults[0]["site"]
+            self.id = self.faults[0]["id"]
+            if site["line"]:
+                self.file, self.line = site["file"], site["line"]
+
+
+def refuse(check, message, place=None, kind=CompileError, notes=()):
+    """Raises an error of the authoring layer, at the user's line, like one of the compiler."""
+    place = place or caller()
+    notes = [Note(text, at.file, at.line) for text, at in notes]
+    raise kind(message, [Diagnostic(message, "error", check, place.file, place.line, notes=notes)])
+
+
+def near(name, known, otherwise="; there are "):
+    """What to say behind "there is no NAME": the name that was meant, or all of them."""
+    known = list(known)
+    found = difflib.get_close_matches(str(name), known, 1)
+    return f"; did you mean '{found[0]}'?" if found else f"{otherwise}{', '.join(known) or 'none'}" if otherwise else ""
+
+
+def unknown(message, place=None):
+    """Raises the error of a name or label that does not exist."""
+    refuse("TS110", message, place, UnknownNameError)
+
+
+@contextlib.contextmanager
+def blamed(what, place=None):
+    """Errors in the text that this package makes of the user's arguments are errors at the user's line.
+
+    `what` says what the text is, for the note that shows it.
+    """
+    try:
+        yield
+    except CompileError as error:
+        place = place or caller()
+        told = [Diagnostic(d.message, d.severity, d.id, place.file, place.line, notes=[Note(f"in {what}"), *d.notes])
+                for d in error.diagnostics]
+        raise type(error)(str(error), told) from None

@@ -44,6 +44,20 @@ def at(point):
         _point.reset(token)
 
 
+def enter(block):
+    """As `at`, for what leaves by hand: returns what `leave` wants."""
+    outer = _point.get()
+    _point.set(InsertionPoint.at_end(block))
+    return outer
+
+
+def leave(block, outer):
+    """Back to where `enter` was called, unless that is left already: generators end late after an exception."""
+    point = _point.get()
+    if point is not None and point.block == block:
+        _point.set(outer)
+
+
 @contextlib.contextmanager
 def location(place):
     """New ops come from there."""

@@ -22,7 +22,7 @@ import inspect
 from mlir_ts import compiler, dsl, ir, ops
 from mlir_ts._core import Attribute, Location
 from mlir_ts._where import caller
-from mlir_ts.errors import Error
+from mlir_ts.errors import CompileError, Error, Note, blamed
 
 __all__ = ["kernel", "KernelFunction", "TensorMap", "Buffer", "Scalar", "Index", "symbol"]
 
@@ -87,6 +87,10 @@ def Index(expression="", min=0):
     return Scalar("index", min, expression)
 
 
+#: Checks of what a PipelineConfig says; the compiler finds them at the resource.
+_OF_PIPELINES = {"TS215", "TS216", "TS217", "TS218", "TS219", "TS220", "TS221", "TS222"}
+
+
 class Builder:
     """The module of one kernel while it is built, and after."""
 
@@ -94,6 +98,8 @@ class Builder:
                  trips_per_tile=False, place=None):
         place = place or caller()
         self.name, self.arch, self.manager = name, arch, None
+        self._symbols = {}
+        self.pipelines = []  # (name of the resource, its place, the place of its PipelineConfig)
         self.context = ir.Context()
         self.module = ir.Module.create(self.context, Location.file(self.context, place.file, place.line))
         with ir.at(self.module.body), ir.location(Location.file(self.context, place.file, place.line)):
@@ -110,9 +116,13 @@ class Builder:
                              [getattr(a, "expression", "") for _, a in arguments],
                              [getattr(a, "min", 0) for _, a in arguments], 1, list(cluster), at=body, location=at,
                              **options)
-        types = [ir.Type.parse(self.context, a.spelling()) for _, a in arguments]
+        types = [self._type(n, a) for n, a in arguments]
         self.block = ir.add_block(self.op, types, at)
         self.arguments = {n: dsl.Value(v) for (n, _), v in zip(arguments, self.block.arguments)}
+
+    def _type(self, name, argument):
+        with blamed(f"argument '{name}', {argument.spelling()}", self.place):
+            return ir.Type.parse(self.context, argument.spelling())
 
     def inside(self):
         """New ops go to the end of the kernel."""
@@ -121,13 +131,22 @@ class Builder:
     def add_argument(self, name, argument):
         """Another argument, of a kernel whose arguments come one by one."""
         at = Location.file(self.context, self.place.file, self.place.line)
-        value = dsl.Value(self.block.add_argument(ir.Type.parse(self.context, argument.spelling()), at))
+        value = dsl.Value(self.block.add_argument(self._type(name, argument), at))
         attributes = self.op.attributes
         self.op.set_attribute("arg_names", attributes["arg_names"].value + [name])
         self.op.set_attribute("arg_exprs", attributes["arg_exprs"].value + [argument.expression])
         self.minima = getattr(self, "minima", []) + [argument.min]
         self.op.set_attribute("arg_mins", Attribute.array_i64(self.context, self.minima))
         return value
+
+    def symbol(self, name, argument):
+        """An argument of a kernel whose arguments come one by one; asked for again, the same one."""
+        if name not in self.arguments:
+            self.arguments[name] = self.add_argument(name, argument)
+            self._symbols[name] = argument
+        elif self._symbols.get(name) != argument:
+            raise Error(f"there is an argument '{name}' already, {self._symbols.get(name, 'of the kernel function')}")
+        return self.arguments[name]
 
     def finish(self, warps):
         """Called once everything is in the kernel."""
@@ -137,14 +156,40 @@ class Builder:
                         for op in self.op.walk())
         self.arch = self.arch or ("sm_100a" if blackwell else "sm_90a")
         self.gpu.set_attribute("ts.chip", self.arch)
+
+    def leave(self):
+        """Called when the TaskManager is done or has failed: the next one outside a kernel begins a new one."""
         if _implicit.get() is self:
             _implicit.set(None)
 
     def check(self, arch="", raise_errors=True):
-        return compiler.check(self.module, arch=arch, raise_errors=raise_errors)
+        with self.own_places():
+            return compiler.check(self.module, arch=arch, raise_errors=raise_errors)
 
     def compile(self, arch="", **options):
-        return compiler.compile(self.module, arch=arch, **options)
+        with self.own_places():
+            return compiler.compile(self.module, arch=arch, **options)
+
+    @contextlib.contextmanager
+    def own_places(self):
+        """Errors about a pipeline point at the line that makes its PipelineConfig, and say where the resource is."""
+        try:
+            yield
+        except CompileError as error:
+            for diagnostic in error.diagnostics:
+                self._move(diagnostic)
+            moved = type(error)(str(error), error.diagnostics)
+            moved.report = error.report
+            raise moved from None
+
+    def _move(self, diagnostic):
+        if diagnostic.id not in _OF_PIPELINES:
+            return
+        for name, place, config in self.pipelines:
+            if (place.file, place.line) == (diagnostic.file, diagnostic.line) and f"'{name}'" in diagnostic.message:
+                diagnostic.notes.append(Note(f"of resource '{name}'", place.file, place.line))
+                diagnostic.file, diagnostic.line, diagnostic.column = config.file, config.line, 0
+                return
 
     @staticmethod
     def current(name=None):
@@ -155,13 +200,18 @@ class Builder:
             _implicit.set(builder)
         return builder
 
+    @property
+    def is_implicit(self):
+        """Whether it is of a TaskManager outside any kernel function, and still being built."""
+        return _implicit.get() is self
+
 
 def symbol(name, min=0, expression=""):
     """A run-time count for schedules outside a kernel function: `num_k_tiles = symbol("num_k_tiles", min=1)`.
 
-    It becomes an argument of the kernel that the next TaskManager makes.
+    It becomes an argument of the kernel that the next TaskManager makes. The same name is the same argument until then.
     """
-    return Builder.current().add_argument(name, Scalar("index", min, expression))
+    return Builder.current().symbol(name, Scalar("index", min, expression))
 
 
 class KernelFunction:
@@ -225,7 +275,7 @@ class KernelFunction:
             return functools.partial(self, grid=grid, arch=arch, **options)
         kernel = self.compile(arch)
         if grid is not None:
-            kernel.expect_grid(grid)
+            options["grid"] = grid
         return kernel(*arrays, **options)
 
     def __repr__(self):

@@ -3,7 +3,7 @@
 
 `launch(kernel, *arrays, **options)` is what calling a kernel does. Options: `scalars` by name,
 `device` ('emulator', 'cuda' or None: what the arrays are), `schedule` ('fair', 'random:SEED',
-'adversarial:K'), `grid` (only checked against the manifest's), `timeout` in seconds, `threads`,
+'adversarial:K'), `grid` (only compared with what the manifest works out), `timeout` in seconds, `threads`,
 `check_races`, `trace` (a Perfetto file), `sms`. Shapes, dtypes, strides and alignment that do not fit
 raise `LaunchError` with what was expected. Not for checking results: that is NumPy's job.
 """
@@ -12,7 +12,7 @@ import json
 import numpy as np
 
 from mlir_ts import _core
-from mlir_ts.errors import Error, KernelFault, LaunchError
+from mlir_ts.errors import Error, KernelFault, LaunchError, near
 
 __all__ = ["launch", "RunResult"]
 
@@ -56,7 +56,7 @@ class _Array:
         else:
             raise LaunchError(f"'{name}': a {type(value).__name__} is no array; expected a NumPy array, or anything "
                               "with __cuda_array_interface__ or __dlpack__")
-        dtype = interface.get("dtype") or (value.dtype.name if hasattr(value.dtype, "name") else str(value.dtype))
+        dtype = interface.get("dtype") or _dtype(value)
         dtype = dtype.removeprefix("torch.").replace("float8_e4m3fnuz", "?")
         if dtype.startswith("void16"):
             dtype = "uint16"
@@ -91,6 +91,14 @@ class _Array:
         return self.shape, self.strides, self.offset
 
 
+def _dtype(value):
+    """The name of an array's dtype; of a tensor that says nothing else, by its array interface."""
+    dtype = getattr(value, "dtype", None)
+    if dtype is None:
+        return np.dtype(value.__cuda_array_interface__["typestr"]).name
+    return dtype.name if hasattr(dtype, "name") else str(dtype)
+
+
 def _offset(array):
     """How many bytes behind a multiple of 1024 the copy of a host array has to begin."""
     base = array
@@ -113,7 +121,7 @@ def _dlpack(value):
     kind, _ = value.__dlpack_device__()
     if kind == 1:
         array = np.from_dlpack(value)
-        return "host", dict(array.__array_interface__, itemsize=array.itemsize)
+        return "host", dict(array.__array_interface__, itemsize=array.itemsize, dtype=array.dtype.name)
     if kind != 2:
         raise LaunchError(f"a tensor on DLPack device type {kind}; expected the host (1) or CUDA (2)")
     size = value.element_size()
@@ -121,7 +129,9 @@ def _dlpack(value):
                     "data": (value.data_ptr(), False)}
 
 
-def _scalar(value):
+def _scalar(name, value):
+    if not isinstance(value, (bool, np.bool_, int, np.integer, float, np.floating)):
+        raise LaunchError(f"'{name}': a {type(value).__name__} is no number")
     return str(int(value)) if isinstance(value, (bool, np.bool_, int, np.integer)) else repr(float(value))
 
 
@@ -133,7 +143,7 @@ def _schedule(text):
 
 
 def launch(kernel, *arrays, scalars=None, device=None, schedule="fair", timeout=0, threads=0, check_races=True,
-           trace="", sms=None, **named):
+           trace="", sms=None, grid=None, **named):
     """Runs a compiled kernel on arrays; see the module. Returns a `RunResult` from the emulator, else None."""
     manifest = kernel.manifest
     names = kernel.names
@@ -151,8 +161,9 @@ def launch(kernel, *arrays, scalars=None, device=None, schedule="fair", timeout=
                           f"{', '.join(arg['name'] for arg in wanted)}")
     for name, value in named.items():
         if name in given or name not in [arg["name"] for arg in wanted]:
-            raise LaunchError(f"'{name}' is no argument of '{entry['name']}', or is given twice; its arguments are "
-                              f"{', '.join(arg['name'] for arg in entry['args'])}")
+            known = [arg["name"] for arg in entry["args"] if "value" not in arg]
+            raise LaunchError(f"'{name}' of '{entry['name']}' is given twice" if name in given else
+                              f"'{entry['name']}' has no argument '{name}'" + near(name, known, "; its arguments are "))
         given[name] = value
     missing = [arg["name"] for arg in wanted if arg["name"] not in given] + [n for n in free if n not in scalars]
     if missing:
@@ -172,6 +183,8 @@ def launch(kernel, *arrays, scalars=None, device=None, schedule="fair", timeout=
     if sms is None:
         sms = _core._cuda_device()["sms"] if device == "cuda" else 132
     plan = _plan(kernel, entry, held, scalars, sms)
+    if grid is not None and list(plan.grid) != [*grid, *[1] * (3 - len(grid))]:
+        raise LaunchError(f"grid {tuple(grid)}: '{entry['name']}' runs on {tuple(plan.grid)} for these arrays")
     addresses = {name: array.address for name, array in held.items()}
     if device == "cuda":
         image = kernel.ptx.encode() if kernel._cubin is None else kernel._cubin
@@ -197,6 +210,6 @@ def launch(kernel, *arrays, scalars=None, device=None, schedule="fair", timeout=
 def _plan(kernel, entry, held, scalars, sms):
     try:
         return _core._plan(kernel._compiled.manifest, entry["name"], {n: a.layout for n, a in held.items()},
-                           {n: _scalar(v) for n, v in scalars.items()}, sms)
+                           {n: _scalar(n, v) for n, v in scalars.items()}, sms)
     except Error as error:
         raise LaunchError(str(error)) from None

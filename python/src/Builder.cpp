@@ -112,7 +112,14 @@ void mlir_ts::bindBuilder(py::module_ &m) {
             return InsertionPoint{handleOf(op.module, op.get()->getBlock()), op};
           },
           py::arg("op"))
-      .def_property_readonly("block", [](const InsertionPoint &p) { return p.block; });
+      .def_property_readonly("block", [](const InsertionPoint &p) { return p.block; })
+      .def("__repr__", [](const InsertionPoint &p) {
+        std::string in = p.block.owner.get()->getName().getStringRef().str();
+        return "<InsertionPoint " +
+               (p.before ? "before " + p.before->get()->getName().getStringRef().str()
+                         : "at the end of a block") +
+               " in " + in + ">";
+      });
   m.def("create", &create, py::arg("at"), py::arg("name"), py::arg("operands") = py::list(),
         py::arg("results") = py::none(), py::arg("attributes") = py::dict(), py::arg("regions") = 0,
         py::arg("location"), py::arg("successors") = py::list(),

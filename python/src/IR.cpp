@@ -99,7 +99,9 @@ static void bindValues(py::module_ &m) {
       .def("__eq__", [](const Value &a, const Value &b) { return a.value == b.value; })
       .def("__eq__", [](const Value &, const py::object &) { return false; })
       .def("__hash__", [](const Value &v) { return size_t(mlir::hash_value(v.value)); })
-      .def("__str__", [](const Value &v) { return printed(v.get()); });
+      .def("__str__", [](const Value &v) { return printed(v.get()); })
+      .def("__repr__",
+           [](const Value &v) { return "<Value of type " + printed(v.get().getType()) + ">"; });
 
   py::class_<Block>(m, "Block", "A list of ops with arguments.")
       .def_property_readonly("arguments",
@@ -125,7 +127,11 @@ static void bindValues(py::module_ &m) {
       .def("__len__", [](const Block &b) { return b.get()->getOperations().size(); })
       .def("__eq__", [](const Block &a, const Block &b) { return a.block == b.block; })
       .def("__eq__", [](const Block &, const py::object &) { return false; })
-      .def("__hash__", [](const Block &b) { return std::hash<void *>()(b.block); });
+      .def("__hash__", [](const Block &b) { return std::hash<void *>()(b.block); })
+      .def("__repr__", [](const Block &b) {
+        return "<Block of " + std::to_string(b.get()->getOperations().size()) + " ops in " +
+               b.owner.get()->getName().getStringRef().str() + ">";
+      });
 
   py::class_<Region>(m, "Region", "A list of blocks.")
       .def_property_readonly("owner", [](const Region &r) { return r.owner; })
@@ -153,7 +159,11 @@ static void bindValues(py::module_ &m) {
               throw Failure("a region can only take the blocks of one in the same module");
             r.get().takeBody(from.get());
           },
-          py::arg("other"), "Moves the blocks of another region here, instead of its own.");
+          py::arg("other"), "Moves the blocks of another region here, instead of its own.")
+      .def("__repr__", [](const Region &r) {
+        return "<Region " + std::to_string(r.index) + " of " +
+               r.owner.get()->getName().getStringRef().str() + ">";
+      });
 }
 
 void mlir_ts::bindIR(py::module_ &m) {
@@ -186,8 +196,13 @@ void mlir_ts::bindIR(py::module_ &m) {
            })
       .def("verify",
            [](const ModuleRef &self) { verify(handleOf(self, self->op->getOperation())); })
-      .def("__str__", [](const ModuleRef &self) {
-        return textOf(handleOf(self, self->op->getOperation()), false, false);
+      .def("__str__",
+           [](const ModuleRef &self) {
+             return textOf(handleOf(self, self->op->getOperation()), false, false);
+           })
+      .def("__repr__", [](const ModuleRef &self) {
+        return "<Module of " + std::to_string(self->op->getBody()->getOperations().size()) +
+               " ops>";
       });
 
   op.def_property_readonly("name",
@@ -249,8 +264,10 @@ void mlir_ts::bindIR(py::module_ &m) {
                throw py::index_error("there is no operand " + std::to_string(index));
              o.get()->setOperand(index, value.get());
            })
-      .def_property_readonly(
-          "location", [](const Op &o) { return Location{o.module->context, o.get()->getLoc()}; })
+      .def_property(
+          "location", [](const Op &o) { return Location{o.module->context, o.get()->getLoc()}; },
+          [](const Op &o, const Location &location) { o.get()->setLoc(location.loc); },
+          "Where the op comes from; diagnostics point there.")
       .def_property_readonly("parent",
                              [](const Op &o) -> py::object {
                                mlir::Operation *parent = o.get()->getParentOp();
@@ -272,7 +289,8 @@ void mlir_ts::bindIR(py::module_ &m) {
             return list;
           },
           "This op and all ops in it, outer ones first.")
-      .def("text", &textOf, py::arg("locations") = false, py::arg("generic") = false)
+      .def("text", &textOf, py::arg("locations") = false, py::arg("generic") = false,
+           "The op as MLIR text.")
       .def("__str__", [](const Op &o) { return textOf(o, false, false); })
       .def("__repr__",
            [](const Op &o) {

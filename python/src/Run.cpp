@@ -8,6 +8,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstring>
+#include <future>
 
 using namespace mlir_ts;
 using ts::ArrayLayout;
@@ -113,6 +114,30 @@ static ts::emu::Schedule scheduleOf(const std::string &kind, uint64_t number) {
   return schedule;
 }
 
+namespace {
+/// Runs something long without the interpreter lock, while the calling thread looks after signals:
+/// only Python's main thread can, and it may have nothing to do in the emulator any more.
+class Interruptible {
+public:
+  std::atomic<bool> interrupted = false;
+
+  template <typename Work> void wait(Work work) {
+    std::future<void> done = std::async(std::launch::async, std::move(work));
+    {
+      py::gil_scoped_release released;
+      while (done.wait_for(std::chrono::milliseconds(50)) != std::future_status::ready) {
+        py::gil_scoped_acquire held;
+        if (!interrupted && PyErr_CheckSignals() != 0)
+          interrupted = true;
+      }
+    }
+    if (interrupted)
+      throw py::error_already_set(); // KeyboardInterrupt, or what the handler raised
+    done.get();
+  }
+};
+} // namespace
+
 static py::dict emulate(const Plan &plan, const std::string &ptx,
                         const std::map<std::string, uint64_t> &addresses,
                         const std::string &schedule, uint64_t number, unsigned threads,
@@ -125,28 +150,12 @@ static py::dict emulate(const Plan &plan, const std::string &ptx,
   options.checkRaces = checkRaces;
   options.traceFile = trace;
   std::string printed;
-  std::atomic<bool> interrupted = false;
   options.print = [&](std::string_view text) { printed += text; };
-  // Any thread of the emulator may ask; only the one that gets the interpreter looks.
-  options.cancelled = [&] {
-    if (interrupted)
-      return true;
-    static std::atomic<int64_t> last = 0;
-    int64_t now = std::chrono::duration_cast<std::chrono::milliseconds>(
-                      std::chrono::steady_clock::now().time_since_epoch())
-                      .count();
-    int64_t before = last;
-    if (now - before < 100 || !last.compare_exchange_strong(before, now))
-      return false;
-    py::gil_scoped_acquire held;
-    if (PyErr_CheckSignals() != 0)
-      interrupted = true;
-    return interrupted.load();
-  };
+  Interruptible run;
+  options.cancelled = [&] { return run.interrupted.load(); };
   ts::emu::RunReport report;
   std::string faults, warnings;
-  {
-    py::gil_scoped_release released;
+  run.wait([&] {
     std::map<std::string, HostArray> arrays = gather(plan, addresses);
     report = unwrap(ts::emu::runOnEmulator(ptx, "kernel.ptx", plan.plan, arrays, options,
                                            static_cast<unsigned>(sms)));
@@ -155,9 +164,7 @@ static py::dict emulate(const Plan &plan, const std::string &ptx,
       faults += fault.str();
     for (const ts::emu::Report &warning : report.result.warnings)
       warnings += warning.str(/*withHistory=*/false, "warning");
-  }
-  if (interrupted)
-    throw py::error_already_set(); // KeyboardInterrupt, or what the handler raised
+  });
   py::dict result;
   result["ok"] = report.result.ok();
   result["faults"] = ts::emu::toJson(report.result.faults);

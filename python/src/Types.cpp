@@ -93,7 +93,8 @@ static Location fileLocation(const ContextRef &context, const std::string &file,
 void mlir_ts::bindTypes(py::module_ &m) {
   py::class_<Context, ContextRef>(m, "Context",
                                   "Owns types, attributes and modules; has all dialects of ts.")
-      .def(py::init<>());
+      .def(py::init<>())
+      .def("__repr__", [](const ContextRef &) { return "<Context>"; });
 
   py::class_<Type>(m, "Type", "An MLIR type, for example Type.parse(context, \"memref<8xf32>\").")
       .def_static(
@@ -222,5 +223,6 @@ void mlir_ts::bindTypes(py::module_ &m) {
             return py::none();
           },
           "(file, line, column), or None")
-      .def("__str__", [](const Location &l) { return printed(l.loc); });
+      .def("__str__", [](const Location &l) { return printed(l.loc); })
+      .def("__repr__", [](const Location &l) { return "Location(" + printed(l.loc) + ")"; });
 }

@@ -5,7 +5,7 @@ import contextlib
 
 from mlir_ts import dsl, ir, ops
 from mlir_ts._core import Attribute, Location
-from mlir_ts.errors import CompileError, Diagnostic, Error
+from mlir_ts.errors import Error, blamed, refuse
 from mlir_ts.task_scheduling.enums import PipelineType, ScheduleStage
 from mlir_ts.task_scheduling.resources import ResourceContext, StageInfo, WorkTileInfo
 from mlir_ts.task_scheduling.schedule import Body, Call, Returned, Variable
@@ -24,11 +24,6 @@ _ENGINES = {  # (engine of the producer, of the consumer)
     PipelineType.AsyncUmma: ("thread", "umma"), PipelineType.UmmaUmma: ("utccp", "umma"),
     PipelineType.ClcFetchAsync: ("clc", "thread"),
 }
-
-
-def fail(check, message, place):
-    """An error of the tracer, at the user's line, like one of the compiler."""
-    raise CompileError(message, [Diagnostic(message, "error", check, place.file, place.line)])
 
 
 def variables_of(values):
@@ -94,7 +89,7 @@ class Emitter:
             return thing
         if thing not in self.values:
             if thing.default is None:
-                fail("TS111", f"'{thing.name}' is read before anything was written to it, and it has no default; give "
+                refuse("TS111", f"'{thing.name}' is read before anything was written to it, and it has no default; give "
                      "its TaskLocalVariable one, or write it first", place)
             self.values[thing] = self.default(thing)
         return self.values[thing]
@@ -110,7 +105,7 @@ class Emitter:
         chosen = [v for v in writes(body.items) if v in live or v in inside]
         for variable in chosen:
             if variable not in self.values and variable.default is None:
-                fail("TS111", f"'{variable.name}' is written in a {what} that may not run and read behind it; give its "
+                refuse("TS111", f"'{variable.name}' is written in a {what} that may not run and read behind it; give its "
                      "TaskLocalVariable a default", place)
         return chosen, [self.value(v, place) for v in chosen]
 
@@ -144,7 +139,7 @@ class Emitter:
 
     def checked(self, value, old, variable, place):
         if value.type != old.type:
-            fail("", f"'{variable.name}' is {old.type} before the loop and {value.type} behind an iteration; the default "
+            refuse("", f"'{variable.name}' is {old.type} before the loop and {value.type} behind an iteration; the default "
                  "and what is written have to be of one type", place)
         return value
 
@@ -206,7 +201,7 @@ class Emitter:
     def body_skippable(self, item, live):
         carried, _ = self.carried(item, live, item.place, "skippable region")
         if carried:
-            fail("TS111", f"'{carried[0].name}' is written in a skippable region and read behind it; a skipped tile "
+            refuse("TS111", f"'{carried[0].name}' is written in a skippable region and read behind it; a skipped tile "
                  "leaves nothing", item.place)
         op = ops.skippable()
         with self.scope(ir.add_block(op)):
@@ -229,8 +224,9 @@ class Emitter:
         aux = method.auxiliary
         if not method.has_body():
             wanted = item.variables if any(v in live for v in item.variables) else []
-            types = [ir.Type.parse(self.context, v.slot.dtype) if v.slot is not None and v.slot.dtype else self.index
-                     for v in wanted]
+            with blamed("the dtype of a TaskLocalVariable", item.place):
+                types = [ir.Type.parse(self.context, v.slot.dtype) if v.slot is not None and v.slot.dtype else self.index
+                         for v in wanted]
             op = make(handle, method.name, aux=aux, effects=self.effects(item), results=types)
             self.values.update(zip(wanted, [dsl.Value(r) for r in op.results]))
             return
@@ -246,7 +242,7 @@ class Emitter:
             out = [] if out is None else list(out) if isinstance(out, (tuple, list)) else [out]
             out = [v if isinstance(v, dsl.Value) else dsl.const(v) for v in out]
             if method.produces and out:
-                fail("", f"producer work '{method.name}' returns a value; only consumer work hands values on", item.place)
+                refuse("", f"producer work '{method.name}' returns a value; only consumer work hands values on", item.place)
             variables = self.fitting(item, out)
             ops.yield_(values=[v.ir for v in out])
         if not out:
@@ -262,7 +258,7 @@ class Emitter:
         if len(variables) == 1 and isinstance(variables[0], Returned) and not out:
             return []  # nothing is returned, and nobody asked
         if len(out) != len(variables):
-            fail("", f"'{item.resource.name}.{item.method.name}' returns {len(out)} values; the schedule takes "
+            refuse("", f"'{item.resource.name}.{item.method.name}' returns {len(out)} values; the schedule takes "
                  f"{len(variables)}", item.place)
         return variables
 
@@ -281,7 +277,7 @@ class Emitter:
     def stage_info(self, name):
         if name.startswith("loop_"):
             if not self.loops:
-                raise Error(f"stage_info.{name}: this work is in no domain loop")
+                refuse("TS108", f"stage_info.{name}: this work is in no domain loop")
             return self.loops[-1][("loop_offset", "loop_start", "loop_end", "loop_step").index(name)]
         if name == "work_tile":
             coords = self.tile or ()

@@ -4,7 +4,8 @@ inferred; what is given is checked (TS2nn)."""
 import dataclasses
 import enum
 
-from mlir_ts.errors import Error
+from mlir_ts._where import caller
+from mlir_ts.errors import refuse
 from mlir_ts.task_scheduling.enums import PipelineOp, PipelineType, SignalingThreads
 
 __all__ = ["Agent", "CooperativeGroup", "PipelineConfig", "PipelineOp"]
@@ -24,12 +25,12 @@ class CooperativeGroup:
     size: int | None = None
 
 
-def _signalling(value):
+def _signalling(value, place):
     names = {SignalingThreads.All: "all", SignalingThreads.CtaLeader: "cta_leader",
              SignalingThreads.TaskWarpLeader: "task_warp_leader"}
     parts = [name for flag, name in names.items() if flag in value]
     if SignalingThreads.All in value and len(parts) > 1:
-        raise Error("[TS116] SignalingThreads.All excludes the others; use CtaLeader, TaskWarpLeader or both")
+        refuse("TS219", "SignalingThreads.All excludes the others; use CtaLeader, TaskWarpLeader or both", place)
     return " | ".join(parts)
 
 
@@ -63,6 +64,9 @@ class PipelineConfig:
     mcast_mode_mn: tuple = (1, 1)
     interleave_stride: int | tuple = 1
     async_producer_op: PipelineOp = PipelineOp.AsyncThread
+
+    def __post_init__(self):
+        object.__setattr__(self, "place", caller())  # where errors about it point; no part of its value
 
     @property
     def interleave_strides(self):
@@ -103,17 +107,17 @@ class PipelineConfig:
     def attribute(self):
         """The MLIR attribute, as text."""
         fields = [self.pipeline_type.value, f"stages = {int(self.num_stages)}"]
-        if self.num_bytes:
+        if self.num_bytes is not None:
             fields.append(f"num_bytes = {int(self.num_bytes)}")
         for side, group in (("producer", self.producer_group), ("consumer", self.consumer_group)):
             if group is not None and group.size is not None:
                 fields.append(f"{side}_count = {int(group.size)}")
         if self.producer_signaling_threads != SignalingThreads.All:
-            fields.append(f"producer_signal = {_signalling(self.producer_signaling_threads)}")
+            fields.append(f"producer_signal = {_signalling(self.producer_signaling_threads, self.place)}")
         if self.consumer_signaling_threads != SignalingThreads.All:
-            fields.append(f"consumer_signal = {_signalling(self.consumer_signaling_threads)}")
+            fields.append(f"consumer_signal = {_signalling(self.consumer_signaling_threads, self.place)}")
         if self.consumer_wait_signaling_threads is not None:
-            fields.append(f"consumer_wait_signal = {_signalling(self.consumer_wait_signaling_threads)}")
+            fields.append(f"consumer_wait_signal = {_signalling(self.consumer_wait_signaling_threads, self.place)}")
         fields += [flag for flag in ("advance_on_wait", "advance_on_acquire") if getattr(self, flag)]
         if self.has_interleaved_stride:
             strides = self.interleave_stride

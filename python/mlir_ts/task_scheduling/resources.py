@@ -2,11 +2,10 @@
 """Resources: what tasks communicate through, and the work methods that read and write it."""
 import ast
 import dataclasses
-import difflib
 import inspect
 import textwrap
 
-from mlir_ts.errors import Error
+from mlir_ts.errors import Error, near, refuse, unknown
 from mlir_ts.task_scheduling.enums import GroupMode, PipelineType, ScheduleStage, TileSchedulerType, WorkAttr
 from mlir_ts.task_scheduling.names import INSTEAD
 from mlir_ts.task_scheduling.schedule import Call, Returned, Variable, caller, record
@@ -73,6 +72,9 @@ class SmemAllocation:
     staged: bool = True
     offset = None  # known after compilation; see the report
 
+    def __post_init__(self):
+        self.place = caller()
+
     @property
     def memory(self):
         """The MLIR type of a stage's view."""
@@ -80,7 +82,7 @@ class SmemAllocation:
 
     def attribute(self):
         extra = (f", align = {self.align}" if self.align else "") + (f", at = {self.at}" if self.at is not None else "")
-        return f'#ts.alloc<"{self.name}" : {self.memory}{extra}{"" if self.staged else ", staged = false"}>'
+        return f'#ts.alloc<"{self.name}" : {self.memory}{extra}{"" if self.staged else ", unstaged"}>'
 
 
 @dataclasses.dataclass(eq=False)
@@ -122,8 +124,7 @@ class StageInfo:
         """The stage's memory of an allocation, by name or by the allocation itself."""
         name = allocation if isinstance(allocation, str) else allocation.name
         if name not in self._views:
-            raise Error(f"'{self._resource.name}' has no allocation '{name}' here; there are "
-                        f"{', '.join(self._views) or 'none'}")
+            unknown(f"'{self._resource.name}' has no allocation '{name}' here" + near(name, self._views))
         return self._views[name]
 
     def __getattr__(self, name):
@@ -133,8 +134,8 @@ class StageInfo:
             return self._views[name]
         if name in self._emitter.STAGE_INFO:
             return self._emitter.stage_info(name)
-        raise AttributeError(f"stage_info has no '{name}', and '{self._resource.name}' has no such allocation; there "
-                             f"are {', '.join([*self._emitter.STAGE_INFO, *self._views])}")
+        unknown(f"stage_info has no '{name}', and '{self._resource.name}' has no such allocation" +
+                near(name, [*self._emitter.STAGE_INFO, *self._views]))
 
 
 class WorkMethod:
@@ -313,13 +314,12 @@ class MemoryResource:
         takes_any = any(p.kind is p.VAR_KEYWORD for p in parameters.values())
         for name in arguments:
             if name not in accepted and not takes_any:
-                near = difflib.get_close_matches(name, accepted, 1)
-                raise Error(f"'{self.name}.{method.name}' takes no '{name}'" +
-                            (f"; did you mean '{near[0]}'?" if near else f"; it takes {', '.join(accepted) or 'nothing'}"))
+                unknown(f"'{self.name}.{method.name}' takes no '{name}'" +
+                        (near(name, accepted, "; it takes ") if accepted else "; it takes nothing"))
         missing = [p for p in accepted if p not in arguments and parameters[p].default is inspect.Parameter.empty and
                    parameters[p].kind is not inspect.Parameter.VAR_KEYWORD]
         if missing:
-            raise Error(f"'{self.name}.{method.name}' also wants {', '.join(missing)}")
+            refuse("TS111", f"'{self.name}.{method.name}' also wants {', '.join(missing)}")
         if method.produces:
             call.variables = []
             return None
@@ -339,7 +339,8 @@ class MemoryResource:
             name = getattr(slot, "name", None) or next((n for n, v in vars(type(self)).items() if v is slot), None)
         found = slots.get(name) or (slot if isinstance(slot, TaskLocalVariable) else None)
         if found is None:
-            raise Error(f"'{self.name}' has no TaskLocalVariable '{name}': assign one in __init__ or __post_init__")
+            unknown(f"'{self.name}' has no TaskLocalVariable '{name}'" +
+                    near(name, slots, None) + ": assign one in __init__ or __post_init__")
         variables = self.__dict__.setdefault("_variables", {})
         return variables.setdefault(name, Variable(f"{self.name}.{name}", found))
 
@@ -358,12 +359,10 @@ class MemoryResource:
         if label is None:
             if len(methods) == 1:
                 return next(iter(methods.values()))
-            raise ValueError(f"'{self.name}' has {len(methods)} {side} work methods, so a label has to say which: "
-                             f"{', '.join(methods) or 'there is none'}")
+            unknown(f"'{self.name}' has {len(methods)} {side} work methods, so a label has to say which: "
+                    f"{', '.join(methods) or 'there is none'}")
         if label not in methods:
-            near = difflib.get_close_matches(str(label), methods, 1)
-            raise ValueError(f"'{self.name}' has no {side} work '{label}'" +
-                             (f"; did you mean '{near[0]}'?" if near else f"; there are {', '.join(methods) or 'none'}"))
+            unknown(f"'{self.name}' has no {side} work '{label}'" + near(label, methods))
         return methods[label]
 
     def __getattr__(self, name):
@@ -374,9 +373,7 @@ class MemoryResource:
             raise AttributeError(f"'{name}' is no part of a resource here: {INSTEAD[name]}")
         known = [*self.work_methods(True), *self.work_methods(False), "acquire", "commit", "wait", "release",
                  "try_wait", "try_acquire"]
-        near = difflib.get_close_matches(name, known, 1)
-        raise AttributeError(f"'{self.__dict__.get('name') or type(self).__name__}' has no '{name}'" +
-                             (f"; did you mean '{near[0]}'?" if near else ""))
+        unknown(f"'{self.__dict__.get('name') or type(self).__name__}' has no '{name}'" + near(name, known, None))
 
     def __repr__(self):
         config = self.pipeline_config

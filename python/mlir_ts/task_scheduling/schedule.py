@@ -11,7 +11,7 @@ import sys
 import threading
 
 from mlir_ts._where import Place, caller
-from mlir_ts.errors import Error
+from mlir_ts.errors import Error, refuse
 from mlir_ts.task_scheduling.enums import ScheduleStage
 
 __all__ = ["schedule", "ScheduleResult", "domain_loop", "work_tile_loop", "skippable", "first_iter", "last_iter",
@@ -62,8 +62,8 @@ class Variable:
         return f"<task-local value {self.name}>"
 
     def __bool__(self):
-        raise Error(f"[TS117] '{self.name}' has no value while a schedule is captured: use when_true / when_false for "
-                    "what is decided at run time, and Python's if only for what is known now")
+        refuse("TS109", f"'{self.name}' has no value while a schedule is captured: use when_true / when_false for what is "
+               "decided at run time, and Python's if only for what is known now")
 
 
 class Returned(Variable):

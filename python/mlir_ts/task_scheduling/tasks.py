@@ -4,7 +4,7 @@ import sys
 
 from mlir_ts import dsl, ir, ops
 from mlir_ts._core import Attribute, Location
-from mlir_ts.errors import Error
+from mlir_ts.errors import Error, blamed
 from mlir_ts.kernels import Builder
 from mlir_ts.task_scheduling.emit import Emitter
 from mlir_ts.task_scheduling.resources import (MemoryResource, PdlLaunchBarrier, PdlWaitBarrier, PipelineGroup,
@@ -80,12 +80,17 @@ class TaskManager:
             raise Error("a kernel has one TaskManager; this is the second")
         self.builder.manager = self
         self.handles = {}
-        with self.builder.inside(), ir.location(self._at(self.place)):
-            self._resources()
-            self._depends()
-            for task in self.tasks:
-                self._task(task)
-        self.builder.finish(max((t.warp_idx + t.num_warps for t in self.tasks), default=1))
+        if self.builder.is_implicit:
+            self.builder.op.location = self._at(self.place)  # a symbol may have begun it
+        try:
+            with self.builder.inside(), ir.location(self._at(self.place)):
+                self._resources()
+                self._depends()
+                for task in self.tasks:
+                    self._task(task)
+            self.builder.finish(max((t.warp_idx + t.num_warps for t in self.tasks), default=1))
+        finally:
+            self.builder.leave()
 
     def _at(self, place):
         return Location.file(self.builder.context, place.file, place.line)
@@ -119,9 +124,10 @@ class TaskManager:
         return self.handles[resource]
 
     def _make(self, resource):
-        context = self.builder.context
         config = resource.pipeline_config
-        guard = Attribute.parse(context, config.attribute()) if config else None
+        if config is not None:
+            self.builder.pipelines.append((resource.name, resource.place, config.place))
+        guard = self._parsed(config)
         if isinstance(resource, PipelineGroup):
             members = [self._resource(m) for m in resource.members]
             op = ops.pipeline_group(resource.name, resource.mode.value, members=members)
@@ -130,13 +136,21 @@ class TaskManager:
         elif isinstance(resource, WorkQueue):
             op = self._queue(resource, guard)
         else:
-            allocs = [Attribute.parse(context, a.attribute()) for a in resource.allocations()]
+            allocs = [self._parsed(a) for a in resource.allocations()]
             storage, place = self._barriers(config)
             op = ops.resource(resource.name or type(resource).__name__, resource.space, allocs, pipeline=guard,
                               producer_uses=self._names(resource.get_producer_requirements()),
                               consumer_uses=self._names(resource.get_consumer_requirements()),
                               barrier_storage=storage, barrier_alloc=place)
         return op.result
+
+    def _parsed(self, thing):
+        """The attribute of a pipeline configuration or an allocation, errors in it at the line that makes it."""
+        if thing is None:
+            return None
+        text = thing.attribute()
+        with blamed(f"'{text}'", thing.place):
+            return Attribute.parse(self.builder.context, text)
 
     @staticmethod
     def _names(allocations):
@@ -204,7 +218,8 @@ class TaskManager:
         if checked.status in ("ok", "undecided"):
             print(checked.summary, file=file or sys.stdout)
         else:
-            checked.raise_errors()
+            with self.builder.own_places():
+                checked.raise_errors()
         return checked
 
     def compile(self, arch="", **options):

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Wrong programs (wrong.py) give one exception whose first line says what is wrong, at the user's line."""
+import linecache
+
+import pytest
+
+import mlir_ts
+import wrong
+from mlir_ts import ir, symbol
+from mlir_ts.task_scheduling import (MemoryResource, PipelineConfig, SmemAllocation, Task, TaskManager, consumer_work,
+                                     domain_loop, schedule)
+from mlir_ts.task_scheduling.schedule import capturing
+
+
+def no_state_is_left():
+    """Nothing of a program that failed is there for the next one."""
+    return ir._point.get() is None and ir._location.get() is None and not capturing()
+
+
+@pytest.mark.parametrize("name", wrong.CASES)
+def test_wrong_program(name):
+    check, says, at, arch, use, function = wrong.CASES[name]
+    with mlir_ts.kernels.fresh(), pytest.raises(mlir_ts.Error) as caught:
+        program = function()
+        getattr(program, use)(arch)
+    error = caught.value
+    first, *rest = str(error).splitlines()
+    line = linecache.getline(error.file, error.line).strip()
+    assert error.id == check, str(error)
+    assert first.startswith(f"[{check}] ") and says in first
+    assert line.startswith(at) if at else "# HERE" in line, f"{error.file}:{error.line}: {line}\n{error}"
+    assert no_state_is_left()
+    if isinstance(error, mlir_ts.CompileError):  # the place is in the text as well
+        assert f"{error.file}:{error.line}:" in rest[0]
+
+
+def test_there_are_enough():
+    assert len({case[0] for case in wrong.CASES.values()}) >= 25
+
+
+def test_the_right_program_is_proven():
+    with mlir_ts.kernels.fresh():
+        assert wrong.program().check().proven
+
+
+def test_a_failure_leaves_nothing_behind():
+    with pytest.raises(mlir_ts.CompileError):
+        wrong.program(load=schedule(lambda gmem, smem, n: smem.lode()))
+    with pytest.raises(mlir_ts.CompileError):
+        wrong.program(smem=wrong.Smem(name="smem", pipeline_config=wrong.tma(0)))
+    assert wrong.program().check().proven
+
+
+def test_pipelines_point_at_the_line_that_makes_them():
+    config = PipelineConfig.create_tma_async_pipeline_cfg(num_stages=0)  # HERE
+    with mlir_ts.kernels.fresh(), pytest.raises(mlir_ts.CompileError) as caught:
+        wrong.program(smem=wrong.Smem(name="smem", pipeline_config=config))
+    assert "a pipeline has 1 to 1024 stages, found 0" in str(caught.value).splitlines()[0]
+    assert caught.value.line == config.place.line and caught.value.file == __file__
+    assert "#ts.pipeline<tma_async, stages = 0>" in str(caught.value)  # as a note
+
+
+def test_allocations_point_at_the_line_that_makes_them():
+    class Wrong(MemoryResource):
+        def get_smem_requirements(self):
+            return [SmemAllocation("x", "64x32xf23")]  # HERE
+    with mlir_ts.kernels.fresh(), pytest.raises(mlir_ts.CompileError) as caught:
+        wrong.program(smem=Wrong(name="smem", pipeline_config=wrong.tma(2)),
+                      load=schedule(lambda *_: None), use=schedule(lambda *_: None))
+    assert "# HERE" in linecache.getline(caught.value.file, caught.value.line)
+
+
+def test_a_misspelt_type_in_a_body():
+    class Wrong(MemoryResource):
+        @consumer_work
+        def read(self, stage_info):
+            return mlir_ts.dsl.const(0, "i23x")  # HERE
+    resource = Wrong(name="r")
+    with mlir_ts.kernels.fresh(), pytest.raises(mlir_ts.CompileError) as caught:
+        TaskManager([Task(name="t", warp_idx=0, src_resources=[resource],
+                          schedule=schedule(lambda: resource.read())())])
+    assert "# HERE" in linecache.getline(caught.value.file, caught.value.line)
+    assert no_state_is_left()
+
+
+def test_names_that_nothing_has():
+    smem = wrong.Smem(name="smem", pipeline_config=wrong.tma(2))
+    for name, meant in (("comit", "commit"), ("relase", "release"), ("laod", "load")):
+        with pytest.raises(AttributeError, match=f"did you mean '{meant}'"):
+            getattr(smem, name)
+    assert not hasattr(smem, "nothing_like_it")
+    with pytest.raises(ValueError, match="did you mean 'load'"):
+        smem.work_method(True, "laod")
+    with pytest.raises(mlir_ts.Error, match="did you mean 'ts.acquire'"):
+        module = ir.Module.create(ir.Context())
+        ir.create("ts.aquire", at=module.body)
+
+
+def test_an_exception_of_a_body_is_the_user_s():
+    class Broken(wrong.Filled):
+        @mlir_ts.task_scheduling.producer_work
+        def load(self, stage_info, *, at=None):
+            with mlir_ts.dsl.if_(mlir_ts.dsl.const(True)):
+                for _ in mlir_ts.dsl.for_(0, 4):
+                    raise ZeroDivisionError("mine")
+
+    @mlir_ts.kernel
+    def k(A: wrong.ARRAY, n: mlir_ts.Index()):
+        wrong.program(smem=wrong.filled(wrong.tma(2), A, Broken), gmem=wrong.FilledGmem, trips=n)
+    for _ in range(2):  # it is built anew, not half-built
+        with pytest.raises(ZeroDivisionError, match="mine"):
+            k.check()
+    assert no_state_is_left()
+
+
+def test_an_exception_in_a_schedule_ends_the_capture():
+    @schedule
+    def wrong_one(n):
+        with domain_loop(0, n):
+            raise KeyError("mine")
+    with mlir_ts.kernels.fresh():
+        n = symbol("n")
+        with pytest.raises(KeyError):
+            wrong_one(n)
+        with pytest.raises(mlir_ts.Error, match="only be called in a function decorated with @schedule"):
+            wrong.Smem(name="s").acquire()
+    assert no_state_is_left()
