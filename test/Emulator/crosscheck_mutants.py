@@ -6,6 +6,7 @@ must run clean under every schedule; how much of what is refuted also shows in a
 """
 
 import argparse
+import collections
 import concurrent.futures
 import itertools
 import os
@@ -73,6 +74,7 @@ def main():
     parser.add_argument("--per-base", type=int, default=1, help="variants of one operator and base (1)")
     parser.add_argument("--draw", type=int, nargs="+", help="choose the variants at random with these seeds, broken and harmless in turn")
     parser.add_argument("--count", type=int, default=10**9, help="how many of each and seed, with --draw (all)")
+    parser.add_argument("--each", type=int, default=10**9, help="how many of each, seed and schedule, with --draw (all)")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--seeds", type=int, default=4)
     parser.add_argument("--trips", type=int, default=9, help="trips beyond the minimum (9)")
@@ -92,7 +94,10 @@ def main():
             if rng:
                 rng.shuffle(each)
                 # What an earlier seed drew is not drawn again.
-                drawn[kind] = each = [one for one in each if one[:3] + (one[4],) not in labels][:options.count]
+                each = [one for one in each if one[:3] + (one[4],) not in labels]
+                of = collections.Counter()
+                each = [one for one in each if of.update([one[2]]) or of[one[2]] <= options.each][:options.count]
+                drawn[kind] = each
                 labels |= {one[:3] + (one[4],) for one in each}
         work += [each for pair in itertools.zip_longest(*drawn) for each in pair if each] if rng else drawn[0] + drawn[1]
     tables, contradictions, total, started = ({}, {}), [], 0, time.time()
