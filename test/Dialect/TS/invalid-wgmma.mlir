@@ -165,7 +165,7 @@ func.func @f(%c: !ts.wgmma<64x128xf32>) {
 // -----
 
 func.func @f(%c: !ts.wgmma<64x128xf32>) {
-  // expected-error @+1 {{with 'pending' 1 the group that writes '!ts.wgmma<64x128xf32>' may still be in flight, so it cannot become the readable '!ts.fragment<64x128xf32>'; wait for 0 or keep '!ts.wgmma<64x128xf32>'}}
+  // expected-error @+1 {{with 'pending' 1 the group that writes '!ts.wgmma<64x128xf32>' may still be in flight, so it cannot become the readable '!ts.fragment<64x128xf32>'; wait for 0, keep '!ts.wgmma<64x128xf32>', or commit more groups between its ts.wgmma and the wait}}
   ts.wgmma_wait 1, %c : !ts.wgmma<64x128xf32> -> !ts.fragment<64x128xf32>
   return
 }
@@ -193,7 +193,7 @@ func.func @f(%f: !ts.fragment<64x64xf32>) {
 // -----
 
 func.func @f(%f: f32) {
-  // expected-error @+1 {{an input of ts.fragment_map is a !ts.fragment, found 'f32'}}
+  // expected-error @+1 {{an input of ts.fragment_map is a !ts.fragment or a vector of two rows, found 'f32'}}
   ts.fragment_map %f (%x) : f32 -> !ts.fragment<64x64xf32> {
   }
   return
@@ -202,7 +202,7 @@ func.func @f(%f: f32) {
 // -----
 
 func.func @f() {
-  // expected-error @+1 {{needs at least one fragment to map over}}
+  // expected-error @+1 {{needs a fragment to map over, or the element's place ('at') to make one of}}
   %0 = "ts.fragment_map"() ({
     ts.yield
   }) : () -> !ts.fragment<64x64xf32>
@@ -222,7 +222,7 @@ func.func @f(%f: !ts.fragment<64x64xf32>) {
 // -----
 
 func.func @f(%f: !ts.fragment<64x64xf32>) {
-  // expected-error @+1 {{region has 0 arguments, expected one per input, 1}}
+  // expected-error @+1 {{region has 0 arguments, expected one per input, 1, and two more for the element's place if it is used}}
   %0 = "ts.fragment_map"(%f) ({
     ts.yield
   }) : (!ts.fragment<64x64xf32>) -> !ts.fragment<64x64xf32>
@@ -258,6 +258,101 @@ func.func @f(%f: !ts.fragment<64x64xf32>) {
   // expected-note @+1 {{yields () here}}
   ts.fragment_map %f (%x) : !ts.fragment<64x64xf32> -> !ts.fragment<64x64xf32> {
   }
+  return
+}
+
+// -----
+
+func.func @f(%f: !ts.fragment<64x64xf32>) {
+  // expected-error @+1 {{found 1 names after 'at', expected the row and the column}}
+  ts.fragment_map %f (%x) at (%i) : !ts.fragment<64x64xf32> -> !ts.fragment<64x64xf32> {
+  }
+  return
+}
+
+// -----
+
+func.func @f(%f: !ts.fragment<64x64xf32>) {
+  // expected-error @+1 {{the element's place is two i32, found 'index'}}
+  %0 = "ts.fragment_map"(%f) ({
+  ^bb0(%x: f32, %i: i32, %j: index):
+    ts.yield %x : f32
+  }) : (!ts.fragment<64x64xf32>) -> !ts.fragment<64x64xf32>
+  return
+}
+
+// -----
+
+func.func @f(%f: vector<4xf32>) {
+  // expected-error @+1 {{maps fragments and vectors of two rows, found 'vector<4xf32>'}}
+  %0 = "ts.fragment_map"(%f) ({
+  ^bb0(%x: f32):
+    ts.yield %x : f32
+  }) : (vector<4xf32>) -> !ts.fragment<64x64xf32>
+  return
+}
+
+// -----
+
+func.func @f(%f: !ts.fragment<64x64xf32>) {
+  // expected-error @+1 {{rows are reduced by add, min or max, found 'xor'}}
+  ts.fragment_reduce xor %f : !ts.fragment<64x64xf32> -> vector<2xf32>
+  return
+}
+
+// -----
+
+func.func @f(%f: vector<4xf32>) {
+  // expected-error @+1 {{reduces a !ts.fragment, or a vector of two rows that was reduced in part, found 'vector<4xf32>'}}
+  ts.fragment_reduce add %f : vector<4xf32> -> vector<2xf32>
+  return
+}
+
+// -----
+
+func.func @f(%f: !ts.fragment<64x64xbf16>) {
+  // expected-error @+1 {{reduces f32 and i32, what threads exchange in one register, found 'bf16'; convert with ts.fragment_map}}
+  ts.fragment_reduce add %f : !ts.fragment<64x64xbf16> -> vector<2xbf16>
+  return
+}
+
+// -----
+
+func.func @f(%f: vector<2xf32>) {
+  // expected-error @+1 {{'partial' leaves out the exchange between threads, which is all there is to do for a vector of rows; leave it out}}
+  ts.fragment_reduce add %f partial : vector<2xf32> -> vector<2xf32>
+  return
+}
+
+// -----
+
+func.func @f(%f: !ts.fragment<64x64xf32>) {
+  // expected-error @+1 {{gives one value for each of the thread's two rows, 'vector<2xf32>', found 'vector<1xf32>'}}
+  ts.fragment_reduce add %f : !ts.fragment<64x64xf32> -> vector<1xf32>
+  return
+}
+
+// -----
+
+func.func @f(%p: !ts.fragment<64x64xbf16>, %b: memref<128x64xbf16, #ts.smem<128>>, %c: !ts.wgmma<64x128xf32>) {
+  // expected-error @+1 {{A is in registers, which the product reads until its group is complete; pass A to the ts.wgmma_wait behind it, or they may be overwritten before}}
+  %x = ts.wgmma %p, %b, %c : !ts.fragment<64x64xbf16>, memref<128x64xbf16, #ts.smem<128>>, !ts.wgmma<64x128xf32>
+  ts.wgmma_commit
+  %0 = ts.wgmma_wait 0, %x : !ts.wgmma<64x128xf32> -> !ts.fragment<64x128xf32>
+  return
+}
+
+// -----
+
+// One group in flight behind the one that wrote it: complete. The other is not.
+func.func @f(%a: memref<64x64xbf16, #ts.smem<128>>, %b: memref<128x64xbf16, #ts.smem<128>>, %c: !ts.wgmma<64x128xf32>, %d: !ts.wgmma<64x128xf32>) {
+  %x = ts.wgmma %a, %b, %c : memref<64x64xbf16, #ts.smem<128>>, memref<128x64xbf16, #ts.smem<128>>, !ts.wgmma<64x128xf32>
+  ts.wgmma_commit
+  %y = ts.wgmma %a, %b, %d : memref<64x64xbf16, #ts.smem<128>>, memref<128x64xbf16, #ts.smem<128>>, !ts.wgmma<64x128xf32>
+  ts.wgmma_commit
+  %0 = ts.wgmma_wait 1, %x : !ts.wgmma<64x128xf32> -> !ts.fragment<64x128xf32>
+  // expected-error @+1 {{with 'pending' 1 the group that writes '!ts.wgmma<64x128xf32>' may still be in flight}}
+  %1 = ts.wgmma_wait 1, %y : !ts.wgmma<64x128xf32> -> !ts.fragment<64x128xf32>
   return
 }
 

@@ -373,6 +373,15 @@ static LogicalResult checkWgmmaTypes(Operation *op, Type a, Type b, Type d, int6
   return success();
 }
 
+/// Whether a wait behind `op`, or the end of its block, takes the registers of A: until then
+/// nothing else may be given them, and only a use tells.
+static bool keepsRegisters(WgmmaOp op) {
+  return llvm::any_of(op.getA().getUsers(), [&](Operation *user) {
+    return user->getBlock() == op->getBlock() && op->isBeforeInBlock(user) &&
+           (isa<WgmmaWaitOp>(user) || user->hasTrait<OpTrait::IsTerminator>());
+  });
+}
+
 LogicalResult WgmmaOp::verify() {
   WgmmaType acc = getAcc().getType();
   auto fragment = dyn_cast<FragmentType>(getA().getType());
@@ -423,7 +432,12 @@ LogicalResult WgmmaOp::verify() {
   if (nb != n)
     return emitOpError() << "B has N = " << nb << ", the accumulator N = " << n
                          << "; B is N x K and the accumulator " << kWgmmaM << " x N";
-  return checkK(*this, ka, kb, getWgmmaK(a), "wgmma.mma_async");
+  if (failed(checkK(*this, ka, kb, getWgmmaK(a), "wgmma.mma_async")))
+    return failure();
+  if (fragment && !keepsRegisters(*this))
+    return emitOpError("A is in registers, which the product reads until its group is complete; "
+                       "pass A to the ts.wgmma_wait behind it, or they may be overwritten before");
+  return success();
 }
 
 /// How many groups are surely committed from the ts.wgmma that wrote `acc` to the wait, its own

@@ -314,7 +314,8 @@ def TS_WgmmaWaitOp : TS_Work<"wgmma_wait", [TS_WarpCollective]> {
     Carries accumulators in and out, so that nothing reads them earlier. Those whose group is surely
     complete may become fragments: all with `pending` 0, else those written by a `ts.wgmma` of the
     same block with more than `pending` `ts.wgmma_commit` between it and the wait. Others stay
-    `!ts.wgmma`. Register operands of A that groups in flight still read are passed too.
+    `!ts.wgmma`. Register operands of A that groups in flight read are passed too, or their
+    registers may be overwritten before.
   }];
   let arguments = (ins I64Attr:$pending, Variadic<AnyType>:$values);
   let results = (outs Variadic<AnyType>:$results);
