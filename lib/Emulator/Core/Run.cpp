@@ -419,7 +419,7 @@ void ClusterRun::report(FaultException fault, const Site &site, const Warp *warp
   r.kind = fault.kind;
   r.message = std::move(fault.message);
   r.notes = std::move(fault.notes);
-  r.site = fault.site ? std::move(*fault.site) : site;
+  r.site = fault.site ? *fault.site : site;
   if (warp)
     history(*warp, r);
   faults.push_back(std::move(r));
