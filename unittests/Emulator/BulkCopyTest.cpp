@@ -263,3 +263,17 @@ TEST(BulkCopy, Faults) {
                               "[smem], 16;\n")),
                Unsupported, "noftz");
 }
+
+TEST(BulkCopy, OverwritingOrdinaryStoresWantsAProxyFence) {
+  auto copyOver = [](const std::string &fence) {
+    return runPtx(program("st.shared.u32 [smem+4], 7;\n" + fence + expectTx(16) +
+                          "cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [smem], "
+                          "[%rd1], 16, [bar];\n" +
+                          waitBarrier("bar", 0, "W")));
+  };
+  Ran without = copyOver(""), with = copyOver("fence.proxy.async.shared::cta;\n");
+  EXPECT_TRUE(without.ok()) << without.text();
+  ASSERT_EQ(without.result.warnings.size(), 1u);
+  EXPECT_EQ(without.result.warnings[0].kind, FaultKind::ProxyFence);
+  EXPECT_TRUE(with.ok() && with.result.warnings.empty()) << with.text();
+}

@@ -43,13 +43,28 @@ static LogicalResult unrollLoops(OpBuilder &b, Operation *root) {
   return success();
 }
 
+/// All of what is only declared, so that its author sees at once what is left to write.
+static LogicalResult checkBodies(KernelOp kernel) {
+  LogicalResult result = success();
+  kernel.walk([&](Operation *op) {
+    if (!isa<ProduceOp, ConsumeOp>(op) || !op->getRegion(0).empty())
+      return;
+    result = op->emitError("[TS401] work \"")
+             << op->getAttrOfType<StringAttr>("label").getValue() << "\" of '"
+             << getResourceName(op->getOperand(0))
+             << "' has no body yet, so there is no code to emit; give it a body, or stop at "
+                "verification with --verify-only";
+  });
+  return result;
+}
+
 namespace {
 struct LowerSchedulePass : public mlir::ts::impl::TSLowerScheduleBase<LowerSchedulePass> {
   void runOnOperation() override {
     OpBuilder b(&getContext());
     SmallVector<KernelOp> kernels(getOperation().getOps<KernelOp>());
     for (KernelOp kernel : kernels) {
-      if (failed(lowerKernel(b, kernel)))
+      if (failed(checkBodies(kernel)) || failed(lowerKernel(b, kernel)))
         return signalPassFailure();
       kernel.erase();
     }

@@ -37,12 +37,6 @@ Value TaskLowering::stageView(Operation &op, ResourceOp resource, unsigned index
 LogicalResult TaskLowering::lowerWork(Operation &op, Value resource, Region &body,
                                       proto::Side side) {
   StringRef label = op.getAttrOfType<StringAttr>("label").getValue();
-  if (body.empty()) {
-    return op.emitError("[TS401] work \"")
-           << label << "\" of '" << getResourceName(resource)
-           << "' has no body yet, so there is no code to emit; give it a body, or stop at "
-              "verification with --verify-only";
-  }
   auto def = resource.getDefiningOp<ResourceOp>();
   Value stage = currentStage(resource, side);
   // Of a ping-pong resource the producer reads under its acquire, and the consumer writes under its

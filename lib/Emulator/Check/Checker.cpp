@@ -230,6 +230,13 @@ void Checker::Impl::check(const Access &a, const Record &record, const Where &wh
                 "a proxy fence in between; put fence.proxy.async behind the stores, before the "
                 "synchronisation with the thread that issues this",
                 where.str().c_str());
+    } else if (a.proxy == Proxy::Async && write.proxy == Proxy::Generic &&
+               !a.known->proxy.knows(write.event) && !agents[write.event.agent].engine) {
+      // Which of the two stays is not said without a fence; no kernel is known to suffer from it.
+      warn(a, FaultKind::ProxyFence,
+           where.str() + " were written by ordinary stores and are overwritten by an asynchronous "
+                         "engine without fence.proxy.async behind the stores",
+           &write);
     } else if (a.proxy == Proxy::Tensor && !a.known->tensor.knows(write.event)) {
       tensorWarning(a, write, where, strictTensor);
     }
