@@ -18,6 +18,7 @@ import contextvars
 import dataclasses
 import functools
 import inspect
+import sys
 
 from mlir_ts import compiler, dsl, ir, ops
 from mlir_ts._core import Attribute, Location
@@ -97,7 +98,7 @@ class Builder:
     def __init__(self, name, arguments=(), arch="", cluster=(1, 1, 1), grid=None, flush_denormals=False,
                  trips_per_tile=False, place=None):
         place = place or caller()
-        self.name, self.arch, self.manager = name, arch, None
+        self.name, self.arch, self.has_manager = name, arch, False
         self._symbols = {}
         self.pipelines = []  # (name of the resource, its place, the place of its PipelineConfig)
         self.context = ir.Context()
@@ -148,6 +149,12 @@ class Builder:
             raise Error(f"there is an argument '{name}' already, {self._symbols.get(name, 'of the kernel function')}")
         return self.arguments[name]
 
+    def begin(self):
+        """Called by the TaskManager. (It holds the builder, and nothing holds it.)"""
+        if self.has_manager:
+            raise Error("a kernel has one TaskManager; this is the second")
+        self.has_manager = True
+
     def finish(self, warps):
         """Called once everything is in the kernel."""
         self.op.set_attribute("num_warps", Attribute.integer(ir.Type.parse(self.context, "i32"), warps))
@@ -169,6 +176,17 @@ class Builder:
     def compile(self, arch="", **options):
         with self.own_places():
             return compiler.compile(self.module, arch=arch, **options)
+
+    def print_and_verify(self, arch="", file=None):
+        """See TaskManager."""
+        checked = self.check(arch, raise_errors=False)
+        print(checked.report("table"), file=file or sys.stdout)
+        if checked.status in ("ok", "undecided"):
+            print(checked.summary, file=file or sys.stdout)
+        else:
+            with self.own_places():
+                checked.raise_errors()
+        return checked
 
     @contextlib.contextmanager
     def own_places(self):
@@ -244,7 +262,7 @@ class KernelFunction:
                     self._function(**builder.arguments)
             finally:
                 _current.reset(token)
-            if builder.manager is None:
+            if not builder.has_manager:
                 raise Error(f"'{self.__name__}' makes no TaskManager, so the kernel has no tasks")
             self._built = builder
         return self._built
@@ -260,7 +278,7 @@ class KernelFunction:
 
     def print_and_verify(self, arch="", file=None):
         """Prints the schedule table and the verdict."""
-        return self.builder.manager.print_and_verify(arch, file)
+        return self.builder.print_and_verify(arch, file)
 
     def compile(self, arch="", **options):
         """The compiled kernel; compiled once for each architecture and set of options."""

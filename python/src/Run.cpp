@@ -159,6 +159,8 @@ static py::dict emulate(const Plan &plan, const std::string &ptx,
     std::map<std::string, HostArray> arrays = gather(plan, addresses);
     report = unwrap(ts::emu::runOnEmulator(ptx, "kernel.ptx", plan.plan, arrays, options,
                                            static_cast<unsigned>(sms)));
+    if (run.interrupted)
+      return; // nobody gets to see what is half done
     scatter(plan, arrays, addresses);
     for (const ts::emu::Report &fault : report.result.faults)
       faults += fault.str();

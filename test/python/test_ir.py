@@ -84,9 +84,13 @@ def test_kernel_by_builders():
     kernel = ops.kernel("k", ["X"], [""], [0], 1, [1, 1, 1], at=ir.add_block(gpu))
     block = ir.add_block(kernel, [ir.Type.parse(context, "memref<64xf32>")])
     with ir.at(block):
+        source = ops.resource("source", "gmem", []).result
         out = ops.resource("out", "gmem", []).result
-        task = ops.task("fill", 0, 1, writes=[out])
+        ops.depends(out, upstream=[source])
+        task = ops.task("fill", 0, 1, reads=[source], writes=[out])
         with ir.at(ir.add_block(task)):
+            with ir.at(ir.add_block(ops.consume(source, "nothing"))):
+                ops.yield_()
             work = ops.produce(out, "fill")
             with ir.at(ir.add_block(work)):
                 lane = ops.info("lane", results=ir.index(context)).result

@@ -19,6 +19,8 @@ import pytest
 import mlir_ts
 import wrong
 from copy_tma import copy_tma
+from mlir_ts import dsl
+from mlir_ts.task_scheduling import MemoryResource, Task, TaskManager, consumer_work, producer_work, schedule
 
 LONG = os.environ.get("TS_PYTHON_LONG") == "1"
 HERE = pathlib.Path(__file__).resolve().parent
@@ -69,7 +71,7 @@ def test_memory_does_not_grow():
 
 
 def test_modules_and_contexts_are_freed():
-    # Handles of ops keep a module alive, and nothing else does; a cycle through Python would show here.
+    # At once, not when the garbage collector comes by: contexts are large, and it counts objects.
     import weakref
 
     class Witness:
@@ -81,9 +83,12 @@ def test_modules_and_contexts_are_freed():
         assert fresh.check().proven
         fresh.builder.witness = Witness()
         kept.append(weakref.ref(fresh.builder.witness))
-    build()
-    gc.collect()
-    assert kept[0]() is None
+    gc.disable()
+    try:
+        build()
+        assert kept[0]() is None
+    finally:
+        gc.enable()
 
 
 def counting(work):
@@ -119,10 +124,38 @@ def test_the_lock_is_released_while_compiling():
     assert made >= max(2, passed / 0.25), f"{made} steps in {passed:.2f} s"
 
 
+class Spin(MemoryResource):
+    @producer_work
+    def run(self, stage_info):
+        lane = dsl.info("lane", results="index")
+        for i in dsl.for_(0, self.trips):
+            dsl.store(dsl.cast(dsl.cast(i, "i32"), "f32"), self.array, (lane + i) % 32)
+
+
+class Nothing(MemoryResource):
+    @consumer_work
+    def nothing(self, stage_info):
+        dsl.warp_sync()
+
+
+@mlir_ts.kernel(arch="sm_90a", grid=("2", "1", "1"))
+def spin(X: mlir_ts.Buffer("f32", (32,)), n: mlir_ts.Index()):
+    """Two CTAs that store numbers up to n; a race, which nobody looks at here."""
+    source, out = Nothing(name="source"), Spin(name="out")
+    out.array, out.trips = X, n
+
+    @schedule
+    def run():
+        source.nothing()
+        out.run()
+    TaskManager([Task(name="t", warp_idx=0, src_resources=[source], dst_resources=[out], schedule=run())],
+                {out: [source]})
+
+
 @pytest.mark.parametrize("threads", [1, 2])
 def test_ctrl_c_ends_an_emulation(threads):
-    a, d = np.zeros((16384, 4096), np.float32), np.ones((16384, 4096), np.float32)
-    kernel = copy_tma.compile()
+    x = np.zeros(32, np.float32)
+    kernel = spin.compile()
     sent = []
 
     def send():
@@ -131,13 +164,13 @@ def test_ctrl_c_ends_an_emulation(threads):
     timer = threading.Timer(1.0, send)
     timer.start()
     with pytest.raises(KeyboardInterrupt):
-        kernel(a, d, threads=threads)
+        kernel(x, n=10**9, threads=threads, check_races=False)
     took = time.monotonic() - sent[0]
     assert took < 1.0, f"{took:.2f} s"
-    # And everything goes on.
-    small = np.zeros((64, 32), np.float32)
-    kernel(np.ones((64, 32), np.float32), small)
-    assert (small == 1).all()
+    assert (x == 0).all()  # what was half done is not seen
+    a, d = np.ones((64, 32), np.float32), np.zeros((64, 32), np.float32)
+    copy_tma(a, d)  # and everything goes on
+    assert (d == a).all()
 
 
 def test_a_signal_handler_s_exception_comes_out():
@@ -147,7 +180,7 @@ def test_a_signal_handler_s_exception_comes_out():
     try:
         signal.setitimer(signal.ITIMER_REAL, 0.7)
         with pytest.raises(TimeoutError, match="mine"):
-            copy_tma(np.zeros((16384, 4096), np.float32), np.ones((16384, 4096), np.float32))
+            spin(np.zeros(32, np.float32), n=10**9, check_races=False)
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)

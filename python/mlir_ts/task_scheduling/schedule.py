@@ -9,6 +9,7 @@ import dis
 import functools
 import sys
 import threading
+import weakref
 
 from mlir_ts._where import Place, caller
 from mlir_ts.errors import Error, refuse
@@ -71,7 +72,7 @@ class Returned(Variable):
 
     def __init__(self, call, name):
         super().__init__(name)
-        self.call = call
+        self.call = weakref.ref(call)  # the schedule holds it; without a cycle a kernel goes when its last user does
         call.variables = [self]
 
     def __iter__(self):
@@ -80,7 +81,7 @@ class Returned(Variable):
         if count is None:
             raise Error(f"'{self.name}' can only be unpacked directly: a, b = {self.name}(...)")
         variables = [Variable(f"{self.name}[{i}]") for i in range(count)]
-        self.call.variables = variables
+        self.call().variables = variables
         return iter(variables)
 
 

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Tasks, and the manager that puts resources, dependencies and tasks together into one kernel."""
-import sys
-
 from mlir_ts import dsl, ir, ops
 from mlir_ts._core import Attribute, Location
 from mlir_ts.errors import Error, blamed
@@ -76,9 +74,7 @@ class TaskManager:
         self.allocators = [a for a in (smem_allocator, tmem_allocator) if a is not None]
         self.place = caller()
         self.builder = Builder.current(name)
-        if self.builder.manager is not None:
-            raise Error("a kernel has one TaskManager; this is the second")
-        self.builder.manager = self
+        self.builder.begin()
         self.handles = {}
         if self.builder.is_implicit:
             self.builder.op.location = self._at(self.place)  # a symbol may have begun it
@@ -213,14 +209,7 @@ class TaskManager:
 
         Works before any work method has a body.
         """
-        checked = self.builder.check(arch, raise_errors=False)
-        print(checked.report("table"), file=file or sys.stdout)
-        if checked.status in ("ok", "undecided"):
-            print(checked.summary, file=file or sys.stdout)
-        else:
-            with self.builder.own_places():
-                checked.raise_errors()
-        return checked
+        return self.builder.print_and_verify(arch, file)
 
     def compile(self, arch="", **options):
         """Compiles the kernel; see `mlir_ts.compile`."""
