@@ -120,7 +120,8 @@ static void checkPairCopies(Value resource, const PipelineSpec &spec, const Clus
       if (load.getCtaGroup() != 2)
         reporter.report(CheckId::TS218, load)
             << "this copy has cta_group = " << load.getCtaGroup()
-            << ", but the copies of a pair complete on its leader's barrier, which only a copy with "
+            << ", but the copies of a pair complete on its leader's barrier, which only a copy "
+               "with "
                "cta_group = 2 can do (PTX ISA 8.8, cp.async.bulk.tensor)";
     });
 }
@@ -138,13 +139,13 @@ void mlir::ts::detail::checkPipelines(KernelOp kernel, CheckReporter &reporter) 
     Value resource = op.getResult(0);
     PipelineSpec spec = pipelineSpecOf(resource);
     all.push_back(spec);
+    if (hasTmaProducer(spec.type))
+      checkPairCopies(resource, spec, cluster, kernel, reporter);
     // Members are validated with their group.
     if (groupOf(resource))
       continue;
     std::vector<Finding> findings = validate(spec, cluster, participantsOf(resource));
     reportFindings(findings, &op, kernel, reporter);
-    if (findings.empty() && hasTmaProducer(spec.type))
-      checkPairCopies(resource, spec, cluster, kernel, reporter);
     if (auto def = dyn_cast<ResourceOp>(op); def && findings.empty() && hasTmaProducer(spec.type))
       checkRoom(def, spec, cluster, kernel, reporter);
   }
