@@ -11,5 +11,6 @@ from mlir_ts.compiler import Checked, Kernel, check, compile
 from mlir_ts.kernels import Buffer, Index, KernelFunction, Scalar, TensorMap, kernel, symbol
 from mlir_ts.errors import (CompileError, Diagnostic, EnvironmentError, Error, KernelFault, LaunchError, RefutedError)
 
-__all__ = ["dsl", "errors", "ir", "ops", "kernel", "KernelFunction", "TensorMap", "Buffer", "Scalar", "Index", "symbol", "explain", "check", "compile", "Checked", "Kernel", "CompileError", "Diagnostic",
-           "EnvironmentError", "Error", "KernelFault", "LaunchError", "RefutedError", "__version__"]
+__all__ = ["dsl", "errors", "ir", "ops", "kernel", "KernelFunction", "TensorMap", "Buffer", "Scalar", "Index", "symbol",
+           "explain", "check", "compile", "Checked", "Kernel", "CompileError", "Diagnostic", "EnvironmentError", "Error",
+           "KernelFault", "LaunchError", "RefutedError", "__version__"]

@@ -10,7 +10,7 @@ import json
 import os
 import warnings
 
-from mlir_ts import _core, ir
+from mlir_ts import _core, display, ir
 from mlir_ts.errors import CompileError, CompileWarning, Diagnostic, EnvironmentError, Error, RefutedError
 
 __all__ = ["check", "compile", "Checked", "Kernel"]
@@ -63,7 +63,7 @@ class _Result:
         return self._compiled.report(form)
 
     def _repr_html_(self):
-        return self._compiled.report("html")
+        return display.frame(self.report("html"))
 
 
 class Checked(_Result):

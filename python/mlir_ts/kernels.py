@@ -20,7 +20,7 @@ import functools
 import inspect
 import sys
 
-from mlir_ts import compiler, dsl, ir, ops
+from mlir_ts import compiler, display, dsl, ir, ops
 from mlir_ts._core import Attribute, Location
 from mlir_ts._where import caller
 from mlir_ts.errors import CompileError, Error, Note, blamed
@@ -188,6 +188,10 @@ class Builder:
                 checked.raise_errors()
         return checked
 
+    def _repr_html_(self):
+        # What a notebook shows of a wrong program is what is wrong with it, not an exception.
+        return display.frame(self.check(raise_errors=False).report("html"))
+
     @contextlib.contextmanager
     def own_places(self):
         """Errors about a pipeline point at the line that makes its PipelineConfig, and say where the resource is."""
@@ -295,6 +299,9 @@ class KernelFunction:
         if grid is not None:
             options["grid"] = grid
         return kernel(*arrays, **options)
+
+    def _repr_html_(self):
+        return self.builder._repr_html_()
 
     def __repr__(self):
         return f"<kernel {self.__name__}>"

@@ -11,7 +11,7 @@ import json
 
 import numpy as np
 
-from mlir_ts import _core
+from mlir_ts import _core, display
 from mlir_ts.errors import Error, KernelFault, LaunchError, near
 
 __all__ = ["launch", "RunResult"]
@@ -27,12 +27,26 @@ DTYPES = {
 
 
 class RunResult:
-    """How a launch in the emulator went: `instructions`, `actors`, `seconds`, `printed`, `warnings`."""
+    """How a launch in the emulator went: `instructions`, `actors`, `seconds`, `printed`, `warnings`.
 
-    def __init__(self, told):
+    Notebooks show a table, and a timeline of the run if it was told to write a `trace`.
+    """
+
+    def __init__(self, told, trace=""):
         self.instructions, self.actors, self.seconds = told["instructions"], told["actors"], told["seconds"]
         self.printed, self.warnings = told["printed"], json.loads(told["warnings"])
-        self.warning_text = told["warning_text"]
+        self.warning_text, self.trace = told["warning_text"], trace
+
+    def _repr_html_(self):
+        rows = [("instructions", self.instructions), ("warps and engines", self.actors),
+                ("seconds", f"{self.seconds:.3f}"), *(("warning", w["message"]) for w in self.warnings)]
+        if self.printed:
+            rows.append(("printed", self.printed))
+        shown = display.table(["emulator", ""], rows)
+        if not self.trace:
+            return shown
+        with open(self.trace) as file:
+            return shown + display.timeline(file.read())
 
     def __repr__(self):
         return f"<RunResult: {self.instructions} instructions in {self.seconds:.2f} s, {len(self.warnings)} warnings>"
@@ -204,7 +218,7 @@ def launch(kernel, *arrays, scalars=None, device=None, schedule="fair", timeout=
         raise KernelFault(told["fault_text"].strip(), json.loads(told["faults"]))
     if told["stopped"]:
         raise Error(f"'{entry['name']}': {told['stopped']}")
-    return RunResult(told)
+    return RunResult(told, trace)
 
 
 def _plan(kernel, entry, held, scalars, sms):

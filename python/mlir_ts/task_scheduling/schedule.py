@@ -11,6 +11,7 @@ import sys
 import threading
 import weakref
 
+from mlir_ts import display
 from mlir_ts._where import Place, caller
 from mlir_ts.errors import Error, refuse
 from mlir_ts.task_scheduling.enums import ScheduleStage
@@ -122,6 +123,9 @@ class ScheduleResult:
                 else:
                     yield from walk(item.items)
         return list(walk(self.items))
+
+    def _repr_html_(self):
+        return display.schedule_table(self)
 
     def __repr__(self):
         return f"<ScheduleResult {self.name}: {len(self.calls())} operations>"

@@ -211,6 +211,12 @@ class TaskManager:
         """
         return self.builder.print_and_verify(arch, file)
 
+    def _repr_html_(self):
+        return self.builder._repr_html_()
+
+    def __repr__(self):
+        return f"<TaskManager of '{self.builder.name}': {', '.join(t.name for t in self.tasks) or 'no tasks'}>"
+
     def compile(self, arch="", **options):
         """Compiles the kernel; see `mlir_ts.compile`."""
         return self.builder.compile(arch, **options)
