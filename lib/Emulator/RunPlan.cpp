@@ -68,12 +68,10 @@ Result<std::vector<ParamBytes>> paramsOf(const LaunchPlan &plan,
 } // namespace
 
 Result<RunReport> runOnEmulator(const std::string &ptx, const std::string &name,
-                                const LaunchPlan &plan, std::map<std::string, HostArray> &arrays,
+                                std::span<const LaunchPlan> plans,
+                                std::map<std::string, HostArray> &arrays,
                                 const LaunchOptions &given, unsigned sms) {
   RunReport report;
-  Result<LaunchOptions> options = optionsOf(plan, given);
-  if (!options)
-    return options.error();
   try {
     Device device(sms);
     Result<unsigned> module = device.load(ptx, name);
@@ -89,13 +87,21 @@ Result<RunReport> runOnEmulator(const std::string &ptx, const std::string &name,
                placed.bytes);
       places[arrayName] = placed;
     }
-    Result<std::vector<ParamBytes>> params = paramsOf(plan, arrays, places);
-    if (!params)
-      return params.error();
-    if (plan.nothingToLaunch())
+    std::vector<Device::Pending> launches;
+    for (const LaunchPlan &plan : plans) {
+      Result<LaunchOptions> options = optionsOf(plan, given);
+      if (!options)
+        return options.error();
+      Result<std::vector<ParamBytes>> params = paramsOf(plan, arrays, places);
+      if (!params)
+        return params.error();
+      if (!plan.nothingToLaunch())
+        launches.push_back({*module, std::move(*options), std::move(*params)});
+    }
+    if (launches.empty())
       return report;
     auto begin = std::chrono::steady_clock::now();
-    report.result = device.launch(*module, *options, *params);
+    report.result = device.launchSequence(launches);
     report.seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     for (auto &[arrayName, array] : arrays)

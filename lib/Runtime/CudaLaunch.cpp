@@ -86,8 +86,13 @@ Result<cuda::Module> loadImage(const cuda::Driver &driver, const std::string &im
 
 class Run {
 public:
-  Run(CudaDevice &device, const LaunchPlan &plan)
-      : device(device), driver(device.driver), plan(plan) {}
+  Run(CudaDevice &device, std::span<const LaunchPlan> plans)
+      : device(device), driver(device.driver) {
+    for (const LaunchPlan &plan : plans) {
+      launches.emplace_back().plan = &plan;
+      anything |= !plan.nothingToLaunch();
+    }
+  }
   ~Run() {
     if (!timedOut) // freeing would wait for the kernel
       for (cuda::DevicePtr pointer : allocations)
@@ -105,14 +110,13 @@ public:
       addresses[name] = pointers.at(name) + static_cast<uint64_t>(array.dataOffset());
     if (!encodeParams(addresses))
       return error;
-    if (!plan.nothingToLaunch() && (!launchAndWait(options.timeoutSeconds, nullptr) || timedOut)) {
+    if (anything && (!launchAndWait(options.timeoutSeconds, nullptr) || timedOut)) {
       report.timedOut = timedOut;
       return timedOut ? Result<CudaRunReport>(report) : error;
     }
     if (!download(arrays))
       return error;
-    for (int64_t i = -warmUps; i < options.repeat && options.repeat && !plan.nothingToLaunch();
-         ++i) {
+    for (int64_t i = -warmUps; i < options.repeat && options.repeat && anything; ++i) {
       double milliseconds = 0;
       if (!launchAndWait(options.timeoutSeconds, &milliseconds))
         return error;
@@ -143,7 +147,7 @@ public:
                           double timeoutSeconds) {
     if (!checkDevice() || !prepare(module) || !encodeParams(addresses))
       return error;
-    if (!plan.nothingToLaunch() && !launchAndWait(timeoutSeconds, nullptr))
+    if (anything && !launchAndWait(timeoutSeconds, nullptr))
       return error;
     return !timedOut;
   }
@@ -156,15 +160,30 @@ private:
     return false;
   }
 
+  /// A kernel of the sequence, and what its parameters point at.
+  struct Param {
+    cuda::TensorMap map;
+    std::vector<uint64_t> words;
+  };
+  struct Launch {
+    const LaunchPlan *plan = nullptr;
+    cuda::Function function = nullptr;
+    std::vector<Param> storage;
+    std::vector<void *> values;
+  };
+
   bool checkDevice() {
-    // Code for sm_90a and the like runs on exactly that architecture.
-    int64_t wanted = capabilityOf(plan.arch);
-    bool exact = !plan.arch.empty() && plan.arch.back() == 'a';
-    if (exact ? wanted != device.capability : wanted > device.capability) {
-      error = environmentError(checkPrefix(CheckId::TS501) + "the kernel is for " + plan.arch +
-                               ", but the device is sm_" + std::to_string(device.capability) +
-                               " (" + device.name + ")");
-      return false;
+    for (const Launch &launch : launches) {
+      // Code for sm_90a and the like runs on exactly that architecture.
+      const std::string &arch = launch.plan->arch;
+      int64_t wanted = capabilityOf(arch);
+      bool exact = !arch.empty() && arch.back() == 'a';
+      if (exact ? wanted != device.capability : wanted > device.capability) {
+        error = environmentError(checkPrefix(CheckId::TS501) + "the kernel is for " + arch +
+                                 ", but the device is sm_" + std::to_string(device.capability) +
+                                 " (" + device.name + ")");
+        return false;
+      }
     }
     return true;
   }
@@ -179,6 +198,13 @@ private:
   }
 
   bool prepare(cuda::Module module) {
+    return std::all_of(launches.begin(), launches.end(),
+                       [&](Launch &launch) { return prepare(module, launch); });
+  }
+
+  bool prepare(cuda::Module module, Launch &launch) {
+    const LaunchPlan &plan = *launch.plan;
+    cuda::Function &function = launch.function;
     if (!ok(driver.moduleGetFunction(&function, module, plan.kernel.c_str()),
             "finding kernel '" + plan.kernel + "' in the kernel file", Fault::Input))
       return false;
@@ -231,6 +257,14 @@ private:
   }
 
   bool encodeParams(const std::map<std::string, uint64_t> &addresses) {
+    return std::all_of(launches.begin(), launches.end(),
+                       [&](Launch &launch) { return encodeParams(launch, addresses); });
+  }
+
+  bool encodeParams(Launch &launch, const std::map<std::string, uint64_t> &addresses) {
+    const LaunchPlan &plan = *launch.plan;
+    std::vector<Param> &storage = launch.storage;
+    std::vector<void *> &values = launch.values;
     storage.resize(plan.params.size());
     for (size_t i = 0; i < plan.params.size(); ++i) {
       const LaunchParam &param = plan.params[i];
@@ -258,10 +292,8 @@ private:
     return true;
   }
 
-  bool launchAndWait(double timeoutSeconds, double *milliseconds) {
-    if (!begin && (!ok(driver.eventCreate(&begin, 0), "creating an event") ||
-                   !ok(driver.eventCreate(&end, 0), "creating an event")))
-      return false;
+  bool enqueue(Launch &launch) {
+    const LaunchPlan &plan = *launch.plan;
     cuda::LaunchAttribute attributes[2] = {};
     unsigned count = 0;
     if (plan.cluster[0] * plan.cluster[1] * plan.cluster[2] > 1) {
@@ -278,10 +310,20 @@ private:
     cuda::LaunchConfig config = {
         u(plan.grid[0]),  u(plan.grid[1]),     u(plan.grid[2]), u(plan.block[0]), u(plan.block[1]),
         u(plan.block[2]), u(plan.dynamicSmem), nullptr,         attributes,       count};
-    if (!ok(driver.eventRecord(begin, nullptr), "recording an event") ||
-        !ok(driver.launchKernelEx(&config, function, values.data(), nullptr),
-            "launching '" + plan.kernel + "'", Fault::Input) ||
-        !ok(driver.eventRecord(end, nullptr), "recording an event"))
+    return ok(driver.launchKernelEx(&config, launch.function, launch.values.data(), nullptr),
+              "launching '" + plan.kernel + "'", Fault::Input);
+  }
+
+  bool launchAndWait(double timeoutSeconds, double *milliseconds) {
+    if (!begin && (!ok(driver.eventCreate(&begin, 0), "creating an event") ||
+                   !ok(driver.eventCreate(&end, 0), "creating an event")))
+      return false;
+    if (!ok(driver.eventRecord(begin, nullptr), "recording an event"))
+      return false;
+    for (Launch &launch : launches)
+      if (!launch.plan->nothingToLaunch() && !enqueue(launch))
+        return false;
+    if (!ok(driver.eventRecord(end, nullptr), "recording an event"))
       return false;
     auto start = std::chrono::steady_clock::now();
     cuda::Result code;
@@ -294,7 +336,7 @@ private:
       if (waited.count() > 0.01)
         std::this_thread::sleep_for(std::chrono::microseconds(100));
     }
-    if (!ok(code, "running '" + plan.kernel + "'", Fault::Input))
+    if (!ok(code, "running '" + kernelNames() + "'", Fault::Input))
       return false;
     float elapsed = 0;
     if (milliseconds && !ok(driver.eventElapsedTime(&elapsed, begin, end), "reading the time"))
@@ -304,21 +346,20 @@ private:
     return true;
   }
 
-  /// What one parameter points at.
-  struct Param {
-    cuda::TensorMap map;
-    std::vector<uint64_t> words;
-  };
+  std::string kernelNames() const {
+    std::string names;
+    for (const Launch &launch : launches)
+      names += (names.empty() ? "" : ", ") + launch.plan->kernel;
+    return names;
+  }
 
   CudaDevice &device;
   const cuda::Driver &driver;
-  const LaunchPlan &plan;
-  cuda::Function function = nullptr;
+  std::vector<Launch> launches;
+  bool anything = false; // to launch
   cuda::Event begin = nullptr, end = nullptr;
   std::map<std::string, cuda::DevicePtr> pointers;
   std::vector<cuda::DevicePtr> allocations;
-  std::vector<Param> storage;
-  std::vector<void *> values;
   bool timedOut = false;
   Error error;
 };
@@ -332,10 +373,9 @@ Result<cuda::TensorMap> ts::encodeTensorMap(const cuda::Driver &driver, const Te
   const uint64_t *strides = map.strides.empty() ? &none : map.strides.data();
   cuda::Result code = driver.tensorMapEncodeTiled(
       &encoded, map.padded ? paddedFour : tensorMapType(map.element),
-      static_cast<uint32_t>(map.sizes.size()),
-      reinterpret_cast<void *>(address), map.sizes.data(), strides, map.box.data(),
-      map.elementStrides.data(), sizeCode(map.interleave, 16), sizeCode(map.swizzle, 32),
-      sizeCode(map.l2Promotion, 64), map.fillNan ? 1 : 0);
+      static_cast<uint32_t>(map.sizes.size()), reinterpret_cast<void *>(address), map.sizes.data(),
+      strides, map.box.data(), map.elementStrides.data(), sizeCode(map.interleave, 16),
+      sizeCode(map.swizzle, 32), sizeCode(map.l2Promotion, 64), map.fillNan ? 1 : 0);
   if (code != cuda::success)
     return Error{"encoding a tensor map failed: " + driver.describe(code)};
   return encoded;
@@ -382,11 +422,11 @@ Result<std::unique_ptr<CudaDevice>> CudaDevice::open() {
 }
 
 Result<CudaRunReport> ts::runOnCuda(CudaDevice &device, const std::string &image,
-                                    const LaunchPlan &plan,
+                                    std::span<const LaunchPlan> plans,
                                     std::map<std::string, HostArray> &arrays,
                                     const std::vector<std::string> &outputs,
                                     const CudaRunOptions &options) {
-  return Run(device, plan).run(image, arrays, outputs, options);
+  return Run(device, plans).run(image, arrays, outputs, options);
 }
 
 Result<std::unique_ptr<CudaImage>> CudaImage::load(CudaDevice &device, const std::string &image) {
@@ -401,5 +441,5 @@ CudaImage::~CudaImage() { device.driver.moduleUnload(module); }
 Result<bool> ts::runInPlace(CudaImage &image, const LaunchPlan &plan,
                             const std::map<std::string, uint64_t> &addresses,
                             double timeoutSeconds) {
-  return Run(image.device, plan).runInPlace(image.module, addresses, timeoutSeconds);
+  return Run(image.device, std::span(&plan, 1)).runInPlace(image.module, addresses, timeoutSeconds);
 }

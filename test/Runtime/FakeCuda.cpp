@@ -18,14 +18,22 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <string>
+#include <string_view>
+#include <utility>
 
 using namespace ts;
 using namespace ts::cuda;
 
 namespace {
-std::string kernelName;
-int launches = 0, events = 0;
+int context = 0, launches = 0, events = 0;
+
+struct Kernel {
+  std::string name;
+  bool told = false; // its first launch
+};
+std::deque<Kernel> kernels;
 
 bool fault(const char *name) {
   const char *planted = std::getenv("TS_FAKE_FAULT");
@@ -121,21 +129,22 @@ int cuDeviceGetAttribute(int *value, int attribute, int) {
                                                  : 232448;
   return 0;
 }
-int cuDevicePrimaryCtxRetain(void **context, int) { return *context = &kernelName, 0; }
+int cuDevicePrimaryCtxRetain(void **retained, int) { return *retained = &context, 0; }
 int cuCtxSetCurrent(void *) { return 0; }
 int cuModuleLoadDataEx(void **module, const char *image, unsigned, int *, void **values) {
-  *module = &kernelName;
+  *module = &kernels;
   if (!std::strstr(image, "broken"))
     return 0;
   std::strcpy(static_cast<char *>(values[0]), "ptxas fatal: planted\nsecond line");
   return 218;
 }
-int cuModuleLoadData(void **module, const char *) { return *module = &kernelName, 0; }
+int cuModuleLoadData(void **module, const char *) { return *module = &kernels, 0; }
 int cuModuleUnload(void *) { return 0; }
 int cuModuleGetFunction(void **function, void *, const char *name) {
-  kernelName = name;
-  *function = &kernelName;
-  return kernelName == "gemm" || kernelName == "copy" || kernelName == "scale" ? 0 : 500;
+  kernels.push_back({name});
+  *function = &kernels.back();
+  std::string_view known = name;
+  return known == "gemm" || known == "copy" || known == "scale" ? 0 : 500;
 }
 int cuFuncGetAttribute(int *value, int, void *) { return *value = 1024, 0; }
 int cuFuncSetAttribute(void *, int attribute, int value) {
@@ -169,8 +178,10 @@ int cuTensorMapEncodeTiled(uint64_t *map, int type, uint32_t rank, void *address
                type, rank, box[0], interleave, swizzle, promotion, fill);
   return reinterpret_cast<uintptr_t>(map) % 64 == 0 ? 0 : 1;
 }
-int cuLaunchKernelEx(const LaunchConfig *config, void *, void **params, void **) {
-  if (launches++ == 0) {
+int cuLaunchKernelEx(const LaunchConfig *config, void *function, void **params, void **) {
+  Kernel &kernel = *static_cast<Kernel *>(function);
+  ++launches;
+  if (!std::exchange(kernel.told, true)) {
     std::fprintf(stderr, "fake: launch grid %u %u %u block %u %u %u smem %u", config->gridX,
                  config->gridY, config->gridZ, config->blockX, config->blockY, config->blockZ,
                  config->sharedMemBytes);
@@ -179,9 +190,9 @@ int cuLaunchKernelEx(const LaunchConfig *config, void *, void **params, void **)
                    config->attributes[i].value.cluster.x);
     std::fprintf(stderr, "\n");
   }
-  if (kernelName == "gemm")
+  if (kernel.name == "gemm")
     gemm(params);
-  else if (kernelName == "copy")
+  else if (kernel.name == "copy")
     copy(params);
   else
     scale(params);

@@ -83,7 +83,7 @@ Result<bool> Emulation::run(const Arrays &given, Arrays &last, const Judge &judg
 Status Emulation::runOne(const Schedule &schedule, const Arrays &given, Arrays &last,
                          const Judge &judge) {
   last = given;
-  Result<RunReport> ran = emu::runOnEmulator(ptx, options.kernelFile, plan, last,
+  Result<RunReport> ran = emu::runOnEmulator(ptx, options.kernelFile, plans, last,
                                              launchOptions(schedule), unsigned(sms));
   if (!ran)
     return ran.error();
@@ -112,9 +112,9 @@ Status Emulation::runOne(const Schedule &schedule, const Arrays &given, Arrays &
 void Emulation::tell(const Schedule &schedule, const RunReport &report, const Judgement &judged,
                      bool ok) {
   const emu::LaunchResult &result = report.result;
-  const std::string name = scheduleText(schedule);
+  const std::string how = scheduleText(schedule);
   if (options.jsonReport) {
-    json record = {{"schedule", name},
+    json record = {{"schedule", how},
                    {"ok", ok},
                    {"instructions", result.instructions},
                    {"seconds", report.seconds},
@@ -129,7 +129,7 @@ void Emulation::tell(const Schedule &schedule, const RunReport &report, const Ju
   bool first = counts.runs == 1;
   bool full = !ok && told < maxTold;
   if (options.schedules->several() && !ok)
-    std::cerr << "ts-run: schedule " << name << ": "
+    std::cerr << "ts-run: schedule " << how << ": "
               << (!result.faults.empty()    ? result.faults.front().id()
                   : !result.stopped.empty() ? std::string("given up")
                                             : std::string("a check failed"))
@@ -139,7 +139,7 @@ void Emulation::tell(const Schedule &schedule, const RunReport &report, const Ju
     for (const emu::Report &fault : result.faults)
       std::cerr << fault.str();
     if (!result.stopped.empty())
-      std::cerr << "ts-run: error: '" << plan.kernel << "': " << result.stopped
+      std::cerr << "ts-run: error: '" << name << "': " << result.stopped
                 << "; --timeout gives it more\n";
   }
   if (first)
@@ -151,7 +151,7 @@ void Emulation::tell(const Schedule &schedule, const RunReport &report, const Ju
 }
 
 void Emulation::summarise() const {
-  if (options.jsonReport || plan.nothingToLaunch())
+  if (options.jsonReport || nothingToLaunch(plans))
     return;
   std::string cost = text("%llu instructions in %.2f s",
                           static_cast<unsigned long long>(counts.instructions), counts.seconds);
@@ -173,7 +173,7 @@ void Emulation::summarise() const {
 }
 
 void Emulation::printJson() const {
-  std::cout << "{\"kernel\": " << json(plan.kernel).dump()
+  std::cout << "{\"kernel\": " << json(name).dump()
             << ", \"ok\": " << (counts.failed ? "false" : "true") << ", \"runs\": [";
   for (size_t i = 0; i < records.size(); ++i)
     std::cout << (i ? ",\n" : "\n") << records[i];

@@ -1,4 +1,4 @@
-// One launch after the other in the emulator, one for each schedule: what is printed about them and
+// One run after the other in the emulator, one for each schedule: what is printed about them and
 // how they are counted. Checking the arrays is the caller's.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef TS_TOOLS_TSRUN_EMULATE_H
@@ -7,6 +7,7 @@
 #include "Options.h"
 
 #include "ts/Emulator/RunPlan.h"
+#include "ts/Runtime/LaunchSequence.h"
 
 /// What the caller finds in the arrays after a run: sentences, and whether one is a complaint.
 struct Judgement {
@@ -19,9 +20,11 @@ public:
   using Arrays = std::map<std::string, ts::HostArray>;
   using Judge = std::function<ts::Result<Judgement>(Arrays &)>;
 
-  Emulation(const Options &options, const ts::LaunchPlan &plan, std::string ptx, int64_t sms,
-            std::ostream &log)
-      : options(options), plan(plan), ptx(std::move(ptx)), sms(sms), log(log) {}
+  /// `name` is that of the kernel, or of the sequence of kernels.
+  Emulation(const Options &options, std::string name, const std::vector<ts::LaunchPlan> &plans,
+            std::string ptx, int64_t sms, std::ostream &log)
+      : options(options), name(std::move(name)), plans(plans), ptx(std::move(ptx)), sms(sms),
+        log(log) {}
 
   /// Runs every schedule from `given`; `last` holds the arrays of the last run. True if all is
   /// well; an error is about the PTX or the launch.
@@ -43,7 +46,8 @@ private:
   void printJson() const;
 
   const Options &options;
-  const ts::LaunchPlan &plan;
+  const std::string name;
+  const std::vector<ts::LaunchPlan> &plans;
   const std::string ptx;
   const int64_t sms;
   std::ostream &log;

@@ -18,7 +18,9 @@ Runs a kernel compiled by ts-compile and checks what it computes. The launch (gr
 maps) comes from the manifest that ts-compile wrote beside the kernel.
 
   --manifest FILE      the launch manifest; default: the kernel file with the ending .json
-  --kernel NAME        which kernel, if the manifest has several
+  --kernel NAME,..     which kernel, if the manifest has several; more than one run one after the
+                       other on arrays of the same names, overlapping where programmatic dependent
+                       launch lets them
   --array NAME=PART:.. an array argument; parts, in any order:
                          128x64        shape, outermost dimension first
                          @FILE.npy     values (and the shape, if none is given)

@@ -34,7 +34,7 @@ public:
   int run() {
     Status status = prepare();
     if (status && options.dryRun) {
-      log() << describe(plan);
+      log() << describeAll();
       return exitOk;
     }
     if (status)
@@ -52,6 +52,13 @@ private:
   void complain(const std::string &what) {
     judged.lines.push_back(what);
     judged.ok = false;
+  }
+
+  std::string describeAll() const {
+    std::string text;
+    for (const LaunchPlan &plan : plans)
+      text += describe(plan);
+    return text;
   }
 
   // Reads everything and works the launch out.
@@ -97,10 +104,10 @@ private:
       device = std::move(*opened);
       inputs.sms = options.sms.value_or(device->sms);
     }
-    Result<LaunchPlan> planned = planLaunch(*kernel, inputs);
+    Result<std::vector<LaunchPlan>> planned = sequence.plan(inputs);
     if (!planned)
       return planned.error();
-    plan = *planned;
+    plans = std::move(*planned);
     return Done{};
   }
 
@@ -129,10 +136,10 @@ private:
     if (!parsed)
       return parsed.error();
     manifest = *parsed;
-    Result<const ManifestKernel *> found = manifest.findKernel(options.kernelName);
+    Result<LaunchSequence> found = findSequence(manifest, options.kernelName);
     if (!found)
       return found.error();
-    kernel = *found;
+    sequence = std::move(*found);
     return Done{};
   }
 
@@ -269,16 +276,16 @@ private:
       return status;
     given = arrays; // what the checks read, and what inputs are compared with
     if (options.verbose)
-      log() << describe(plan);
-    if (plan.nothingToLaunch())
-      log() << plan.kernel << ": the grid is empty, so there is nothing to launch\n";
+      log() << describeAll();
+    if (nothingToLaunch(plans))
+      log() << kernel->name << ": the grid is empty, so there is nothing to launch\n";
     return Done{};
   }
 
   Status emulate() {
     if (Status status = begin(); !status)
       return status;
-    Emulation emulation(options, plan, std::move(kernelImage), *inputs.sms, log());
+    Emulation emulation(options, kernel->name, plans, std::move(kernelImage), *inputs.sms, log());
     Result<bool> ok =
         emulation.run(given, arrays, [this](Emulation::Arrays &) -> Result<Judgement> {
           judged = {};
@@ -308,12 +315,12 @@ private:
     }
     if (updates)
       outputs.clear();
-    Result<CudaRunReport> ran = runOnCuda(*device, kernelImage, plan, arrays, outputs, runOptions);
+    Result<CudaRunReport> ran = runOnCuda(*device, kernelImage, plans, arrays, outputs, runOptions);
     if (!ran)
       return ran.error();
     if (ran->timedOut) {
       // The kernel is still running, and every further call of the driver would wait for it.
-      std::cerr << "ts-run: error: '" << plan.kernel << "' did not end within "
+      std::cerr << "ts-run: error: '" << kernel->name << "' did not end within "
                 << runOptions.timeoutSeconds
                 << " s; it probably waits for something that never comes\n";
       std::cout.flush();
@@ -365,7 +372,7 @@ private:
       if (kernel->findArg(name)->access != Access::Write)
         known[name] = &array;
     CheckEvaluator::Numbers numbers;
-    for (const auto &[name, value] : plan.scalars)
+    for (const auto &[name, value] : commonScalars(plans))
       numbers[name] = isFloat(value.type) ? value.real : static_cast<double>(value.integer);
     CheckOptions checkOptions;
     checkOptions.seed = options.seed;
@@ -410,7 +417,7 @@ private:
                   report.milliseconds.front(), report.milliseconds.size());
     log() << text;
     if (!options.flops.empty()) {
-      Result<int64_t> flops = evaluateFor(plan, inputs, options.flops);
+      Result<int64_t> flops = evaluateFor(plans.front(), inputs, options.flops);
       if (!flops)
         return Error{"--flops: " + flops.error().message};
       std::snprintf(text, sizeof text, ", %.1f TFLOP/s",
@@ -424,11 +431,12 @@ private:
   Options options;
   bool toStdout = false, failed = false;
   Manifest manifest;
-  const ManifestKernel *kernel = nullptr;
+  LaunchSequence sequence;
+  const ManifestKernel *const kernel = &sequence.joined; // what all take together
   std::string kernelImage;
   std::vector<CheckExpr> checks;
   LaunchInputs inputs;
-  LaunchPlan plan;
+  std::vector<LaunchPlan> plans;
   std::unique_ptr<CudaDevice> device;
   std::map<std::string, NpyFile> files;
   std::map<std::string, HostArray> arrays, given;

@@ -114,7 +114,7 @@ TEST(Clc, Faults) {
 namespace {
 /// Two launches of one kernel text each; the second may begin early.
 LaunchResult sequence(const std::string &first, const std::string &second, uint32_t &out,
-                      uint32_t *next = nullptr) {
+                      uint32_t *next = nullptr, unsigned threads = 2) {
   Device device;
   auto load = [&](const std::string &body) {
     test::Run run = program(body);
@@ -129,7 +129,7 @@ LaunchResult sequence(const std::string &first, const std::string &second, uint3
   memcpy(param.data(), &buffer, 8);
   LaunchOptions options;
   options.block = {1, 1, 1};
-  options.threads = 2;
+  options.threads = threads;
   LaunchOptions dependent = options;
   dependent.pdl = true;
   options.grid = {3, 1, 1};
@@ -161,6 +161,12 @@ TEST(GridDependency, WaitSeesAllOfThePredecessor) {
   // Without the wait it sees what is there when it runs: not all, as the predecessors write late.
   result =
       sequence(first, "ld.global.b32 %r1, [%rd0];\nst.global.b32 [%rd0+4], %r1;\n", out, &second);
+  ASSERT_TRUE(result.ok()) << describe(result);
+  EXPECT_EQ(out, 15u);
+  EXPECT_LT(second, 15u);
+  // Also on one thread: it begins as soon as it may.
+  result = sequence(first, "ld.global.b32 %r1, [%rd0];\nst.global.b32 [%rd0+4], %r1;\n", out,
+                    &second, /*threads=*/1);
   ASSERT_TRUE(result.ok()) << describe(result);
   EXPECT_EQ(out, 15u);
   EXPECT_LT(second, 15u);

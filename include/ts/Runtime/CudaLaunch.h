@@ -1,4 +1,4 @@
-// Runs a planned launch on a CUDA device: allocations, tensor maps, the launch itself, times.
+// Runs planned launches on a CUDA device: allocations, tensor maps, the launch itself, times.
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #ifndef TS_RUNTIME_CUDALAUNCH_H
 #define TS_RUNTIME_CUDALAUNCH_H
@@ -7,6 +7,7 @@
 #include "ts/Runtime/LaunchPlan.h"
 
 #include <memory>
+#include <span>
 
 namespace ts {
 
@@ -29,12 +30,12 @@ private:
 };
 
 struct CudaRunOptions {
-  int64_t repeat = 0;         // timed launches after the first one
-  double timeoutSeconds = 20; // for one launch: a deadlocked kernel never ends by itself
+  int64_t repeat = 0;         // timed runs of all launches after the first one
+  double timeoutSeconds = 20; // for one run: a deadlocked kernel never ends by itself
 };
 
 struct CudaRunReport {
-  std::vector<double> milliseconds; // of the timed launches, sorted
+  std::vector<double> milliseconds; // of the timed runs, sorted
   bool timedOut = false;
   /// The timed launches left other bytes in an output than the first one: a race.
   std::string unstable;
@@ -44,14 +45,23 @@ struct CudaRunReport {
 Result<cuda::TensorMap> encodeTensorMap(const cuda::Driver &driver, const TensorMapPlan &map,
                                         uint64_t address);
 
-/// Loads `image` (PTX text or a cubin), launches the plan on the arrays and copies all images back.
+/// Loads `image` (PTX text or a cubin), launches the plans one after the other on the arrays and
+/// copies all images back.
 /// The images are sent as they are, poison and guards included. After a time-out the kernel is
 /// still running and the device unusable: the process should end. `outputs` names the arrays that
 /// the kernel only writes; with repeats they are compared after the last launch.
 Result<CudaRunReport> runOnCuda(CudaDevice &device, const std::string &image,
-                                const LaunchPlan &plan, std::map<std::string, HostArray> &arrays,
+                                std::span<const LaunchPlan> plans,
+                                std::map<std::string, HostArray> &arrays,
                                 const std::vector<std::string> &outputs,
                                 const CudaRunOptions &options);
+inline Result<CudaRunReport> runOnCuda(CudaDevice &device, const std::string &image,
+                                       const LaunchPlan &plan,
+                                       std::map<std::string, HostArray> &arrays,
+                                       const std::vector<std::string> &outputs,
+                                       const CudaRunOptions &options) {
+  return runOnCuda(device, image, std::span(&plan, 1), arrays, outputs, options);
+}
 
 /// A kernel file on the device, loaded once for many launches.
 class CudaImage {

@@ -26,7 +26,7 @@ struct Launch {
 class Grids {
 public:
   Grids(std::vector<GridLaunch> specs, GlobalMemory &global, unsigned sms) {
-    const std::atomic<bool> *previous = nullptr;
+    Machine *previous = nullptr;
     for (GridLaunch &spec : specs) {
       auto launch = std::make_unique<Launch>();
       const LaunchOptions &o = *spec.options;
@@ -44,12 +44,14 @@ public:
       m.global = &global;
       m.sms = sms;
       m.queue = &launch->queue;
-      m.previousDone = o.pdl ? previous : nullptr;
+      m.previousDone = o.pdl && previous ? &previous->done : nullptr;
+      if (m.previousDone)
+        previous->hasDependent = true;
       m.totalCtas = clusters * o.cluster[0] * o.cluster[1] * o.cluster[2];
       m.done = clusters == 0;
       launch->executed.assign(spec.program->forms.size(), 0);
       launch->spec = std::move(spec);
-      previous = &launch->machine.done;
+      previous = &launch->machine;
       launches.push_back(std::move(launch));
     }
     const LaunchOptions &first = *launches.front()->spec.options;
@@ -121,6 +123,15 @@ private:
     return nullptr;
   }
 
+  /// A dependent grid may begin beside its predecessor. It does so at once: what it does too early
+  /// would go unnoticed if the predecessor ended first.
+  bool dependentMayStart() const {
+    for (size_t i = 1; i < launches.size(); ++i)
+      if (!launches[i - 1]->machine.done && mayStart(i) && !launches[i]->queue.empty())
+        return true;
+    return false;
+  }
+
   bool allStarted() const {
     return std::all_of(launches.begin(), launches.end(),
                        [](const auto &l) { return l->machine.done.load(); });
@@ -147,8 +158,8 @@ private:
     size_t turn = 0;
     while (!stop) {
       bool allStuck = std::all_of(active.begin(), active.end(), [](auto &a) { return a->stuck; });
-      // Another cluster is needed only when those at hand do not get on by themselves.
-      if (active.empty() || (allStuck && active.size() < resident)) {
+      // Otherwise another cluster is needed only when those at hand do not get on by themselves.
+      if (active.empty() || ((allStuck || dependentMayStart()) && active.size() < resident)) {
         if (std::unique_ptr<Active> next = startNext()) {
           active.push_back(std::move(next));
           turn = active.size() - 1;

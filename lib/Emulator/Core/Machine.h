@@ -71,6 +71,7 @@ struct Machine {
   // griddepcontrol across a sequence of launches
   const std::atomic<bool> *previousDone = nullptr; // null: there is none to wait for
   std::atomic<bool> done{false};                   // all of this launch has ended
+  bool hasDependent = false;                       // a launch that may begin before this one ends
   std::atomic<uint64_t> ctasReleased{0};           // CTAs that said launch_dependents or ended
   uint64_t totalCtas = 0;
   std::mutex printing;

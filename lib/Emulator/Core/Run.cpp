@@ -88,6 +88,8 @@ ClusterRun::Outcome ClusterRun::run(uint64_t quantum) {
     if (!faults.empty())
       return Outcome::Faulty;
     // A step may arrive somewhere and block behind that: whoever waits for it goes on.
+    if (letsDependentGo())
+      return Outcome::Running;
     if (moved || cluster->events != events) {
       if (idle())
         return Outcome::Waiting;
@@ -105,6 +107,15 @@ ClusterRun::Outcome ClusterRun::run(uint64_t quantum) {
     return Outcome::Faulty;
   }
   return Outcome::Running;
+}
+
+/// Whether the last CTA has just let the dependent grid go: the caller starts it before this one
+/// ends.
+bool ClusterRun::letsDependentGo() {
+  if (!machine.hasDependent || dependentGoes || machine.ctasReleased != machine.totalCtas)
+    return false;
+  dependentGoes = true;
+  return true;
 }
 
 // Actors are the warps, then the engine channels in the order of their first use.

@@ -56,6 +56,7 @@ private:
   bool giveUpRound();
   bool triesGiveUp(const CodeEntry &entry);
   bool waitsOutside() const;
+  bool letsDependentGo();
   void report(FaultException fault, const Site &site, const Warp *warp);
   void ctaEnds(Cta &cta);
   bool finished() const;
@@ -70,7 +71,8 @@ private:
   size_t turn = 0;      // fair: which actor is next
   size_t steeredAt = 0; // place of the list that comes next
   size_t engineTurn = 0;
-  unsigned giveUps = 0; // rounds of giving up without any change in between
+  bool dependentGoes = false; // it was told once that a dependent grid may begin
+  unsigned giveUps = 0;       // rounds of giving up without any change in between
   uint64_t giveUpChange = 0;
   std::vector<Engines::Choice> choices;
 };
