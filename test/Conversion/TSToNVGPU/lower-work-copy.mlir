@@ -156,4 +156,25 @@ gpu.module @m {
     ts.dsmem_store %f to %u[%i] cta(%cta) : f32, memref<16xf32, #ts.smem>
     gpu.return %v : f8E4M3FN
   }
+
+  // A vector moves in chunks of 16 bytes where its beginning is known to be a multiple of that, and
+  // as the swizzle has them.
+  // CHECK-LABEL: gpu.func @peer_vector
+  // CHECK: %[[P:.*]] = nvvm.mapa %{{.*}}, %{{.*}} : !llvm.ptr<3> -> !llvm.ptr<7>
+  // CHECK: llvm.load %[[P]] {alignment = 16 : i64} : !llvm.ptr<7> -> vector<4xf32>
+  // CHECK: nvvm.mapa
+  // CHECK: llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<7> -> vector<4xf32>
+  // CHECK-NOT: llvm.load
+  // CHECK-COUNT-8: llvm.store %{{.*}}, %{{.*}} {alignment = 4 : i64} : f32, !llvm.ptr<7>
+  gpu.func @peer_vector(%i : index, %cta : index) {
+    %c8 = arith.constant 8 : index
+    %s = gpu.dynamic_shared_memory : !bytes
+    %to = arith.constant 0 : index
+    %tv = memref.view %s[%to][] : !bytes to memref<16x32xf32, #wg>
+    %t = memref.memory_space_cast %tv : memref<16x32xf32, #wg> to memref<16x32xf32, #ts.smem<128>>
+    %column = arith.muli %i, %c8 : index
+    %v = ts.dsmem_load %t[%i, %column] cta(%cta) : memref<16x32xf32, #ts.smem<128>> -> vector<8xf32>
+    ts.dsmem_store %v to %t[%i, %i] cta(%cta) : vector<8xf32>, memref<16x32xf32, #ts.smem<128>>
+    gpu.return
+  }
 }

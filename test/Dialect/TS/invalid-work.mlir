@@ -454,6 +454,22 @@ func.func @f(%m: memref<8xf32, #ts.smem>, %v: i32, %i: index) {
 
 // -----
 
+func.func @f(%m: memref<8x8xf32, strided<[1, 8]>, #ts.smem>, %i: index) {
+  // expected-error @+1 {{a vector takes consecutive elements, but the innermost dimension of 'memref<8x8xf32, strided<[1, 8]>, #ts.smem>' has another stride than 1}}
+  ts.dsmem_load %m[%i, %i] cta(%i) : memref<8x8xf32, strided<[1, 8]>, #ts.smem> -> vector<4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%m: memref<8x8xf32, #ts.smem>, %i: index) {
+  // expected-error @+1 {{the value has type 'vector<2x4xf32>', expected the element type 'f32' of 'memref<8x8xf32, #ts.smem>', or a vector of it}}
+  ts.dsmem_load %m[%i, %i] cta(%i) : memref<8x8xf32, #ts.smem> -> vector<2x4xf32>
+  return
+}
+
+// -----
+
 //===-- Enum words
 
 func.func @f() {
