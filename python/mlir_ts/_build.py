@@ -14,7 +14,8 @@ def _group(group, name):
     values = list(group)
     for value in values:
         if not isinstance(value, Value):
-            raise Error(f"an operand of '{name}' is of type {type(value).__name__}; expected a Value (ir.constant and dsl.const make one)")
+            raise Error(f"an operand of '{name}' is of type {type(value).__name__}; expected a Value (ir.constant and "
+                        "dsl.const make one)")
     return values
 
 

@@ -6,6 +6,7 @@ import pytest
 
 import mlir_ts
 import wrong
+import wrong_protocol  # noqa: F401 (more cases of wrong.CASES)
 from mlir_ts import ir, symbol
 from mlir_ts.task_scheduling import (MemoryResource, PipelineConfig, SmemAllocation, Task, TaskManager, consumer_work,
                                      domain_loop, schedule)

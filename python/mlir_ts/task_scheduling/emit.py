@@ -90,7 +90,7 @@ class Emitter:
         if thing not in self.values:
             if thing.default is None:
                 refuse("TS111", f"'{thing.name}' is read before anything was written to it, and it has no default; give "
-                     "its TaskLocalVariable one, or write it first", place)
+                       "its TaskLocalVariable one, or write it first", place)
             self.values[thing] = self.default(thing)
         return self.values[thing]
 
@@ -106,7 +106,7 @@ class Emitter:
         for variable in chosen:
             if variable not in self.values and variable.default is None:
                 refuse("TS111", f"'{variable.name}' is written in a {what} that may not run and read behind it; give its "
-                     "TaskLocalVariable a default", place)
+                       "TaskLocalVariable a default", place)
         return chosen, [self.value(v, place) for v in chosen]
 
     @contextlib.contextmanager
@@ -140,7 +140,7 @@ class Emitter:
     def checked(self, value, old, variable, place):
         if value.type != old.type:
             refuse("", f"'{variable.name}' is {old.type} before the loop and {value.type} behind an iteration; the default "
-                 "and what is written have to be of one type", place)
+                   "and what is written have to be of one type", place)
         return value
 
     @staticmethod
@@ -202,7 +202,7 @@ class Emitter:
         carried, _ = self.carried(item, live, item.place, "skippable region")
         if carried:
             refuse("TS111", f"'{carried[0].name}' is written in a skippable region and read behind it; a skipped tile "
-                 "leaves nothing", item.place)
+                   "leaves nothing", item.place)
         op = ops.skippable()
         with self.scope(ir.add_block(op)):
             self.items(item.items, live)
@@ -259,7 +259,7 @@ class Emitter:
             return []  # nothing is returned, and nobody asked
         if len(out) != len(variables):
             refuse("", f"'{item.resource.name}.{item.method.name}' returns {len(out)} values; the schedule takes "
-                 f"{len(variables)}", item.place)
+                   f"{len(variables)}", item.place)
         return variables
 
     def effects(self, item):
