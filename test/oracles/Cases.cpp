@@ -373,8 +373,10 @@ Sample gemm(int64_t ctas, int64_t ctasPerMma, bool drain) {
   m.waitConsumeRelease(acc);
   if (ctas > 1 && ctasPerMma == 1)
     for (Step &step : m.kernel().tasks[0].steps)
-      for (Access &access : step.event.accesses)
+      for (Access &access : step.event.accesses) {
         access.size = 16;
+        access.exact = false; // at a place that the CTA's rank gives
+      }
   return m.finish();
 }
 

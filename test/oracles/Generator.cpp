@@ -258,7 +258,9 @@ private:
       auto &issued = event.issued.alternatives.front();
       issued.alongM = issued.own / 2;
       issued.own = 0;
+      // Each CTA's half for both: at a place that its rank gives.
       m.accessesOf(id).front().size /= 2;
+      m.accessesOf(id).front().exact = false;
     }
   }
 
