@@ -2,6 +2,7 @@
 // Failures of the C++ side as exceptions of mlir_ts.errors: the classes are Python's, so that they
 // read well in help(); here is only the way there.
 #include "Bindings.h"
+#include <utility>
 
 using namespace mlir_ts;
 namespace reports = ts::reports;
@@ -49,14 +50,14 @@ py::list mlir_ts::describe(const std::vector<reports::Diagnostic> &diagnostics) 
 
 void mlir_ts::bindErrors(py::module_ &) {
   py::register_exception_translator([](std::exception_ptr thrown) {
-    auto raise = [](const char *name, py::args args) {
+    auto raise = [](const char *name, const py::args &args) {
       py::object cls = py::module_::import("mlir_ts.errors").attr(name);
       py::object error = cls(*args);
       PyErr_SetObject(cls.ptr(), error.ptr());
     };
     try {
       if (thrown)
-        std::rethrow_exception(thrown);
+        std::rethrow_exception(std::move(thrown));
     } catch (const DiagnosedFailure &failure) {
       raise("CompileError",
             py::make_tuple(std::string(failure.what()), describe(failure.diagnostics)));

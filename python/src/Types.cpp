@@ -25,7 +25,7 @@ static T parseWhole(const ContextRef &context, const std::string &text, const ch
     throw Failure(std::string("MLIR's parser cannot read the ") + what + " '" + text + "'");
   if (!result)
     gather.fail(std::string("'") + text + "' is no " + what);
-  if (llvm::StringRef(text).drop_front(read).trim().size())
+  if (!llvm::StringRef(text).drop_front(read).trim().empty())
     throw Failure("there is more than one " + std::string(what) + " in '" + text + "'");
   return result;
 }
