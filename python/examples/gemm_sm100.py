@@ -12,8 +12,8 @@ from common import compare, from_bf16, options, run, to_bf16
 from mlir_ts import Index, TensorMap, dsl, kernel
 from mlir_ts.task_scheduling import (ClcDynamicPersistentTileSchedulerParams, MemoryResource, PersistentTileSchedulerParams,
                                      PipelineConfig, SmemAllocation, Task, TaskManager, TileSchedulerConfig,
-                                     TmemAllocation, WorkQueue, consumer_work, domain_loop, last_iter, producer_work,
-                                     schedule, work_tile_loop)
+                                     TmemAllocation, WorkAttr, WorkQueue, consumer_work, domain_loop, last_iter,
+                                     producer_work, schedule, work_tile_loop)
 
 PIECE = "memref<32x32xf32, strided<[32, 1], offset: ?>, #ts.smem<128>>"
 
@@ -70,10 +70,15 @@ class Destination(MemoryResource):
     def get_smem_requirements(self):
         return [SmemAllocation("stage", "4x2x32x32xf32", swizzle=128)]
 
-    @producer_work
-    def store(self, stage_info, *, values):
-        warp, lane = stage_info.task_cache
+    @consumer_work(work_attrs=WorkAttr.AUXILIARY)
+    def origin(self, stage_info):
+        _, _, row_warp = stage_info.task_cache
         m, n = stage_info.work_tile.tile_idx
+        return m * 128 + row_warp, n * 128
+
+    @producer_work
+    def store(self, stage_info, *, values, row, column):
+        warp, lane, _ = stage_info.task_cache
         j = stage_info.loop_offset
         piece = dsl.subview(stage_info.stage, (warp, j % 2, 0, 0), (1, 1, 32, 32), PIECE)
         dsl.bulk_wait(1, read=True)
@@ -81,13 +86,14 @@ class Destination(MemoryResource):
         dsl.op("vector.store", values, piece, lane, dsl.const(0), results=[])
         dsl.fence("proxy_async_shared")
         dsl.warp_sync()
-        dsl.tma_store(piece, self.map_d, coords=(m * 128 + warp * 32, n * 128 + j * 32))
+        dsl.tma_store(piece, self.map_d, coords=(row, column + j * 32))
         dsl.bulk_commit()
 
 
 class StoreTask(Task):
     def make_task_cache(self):
-        return dsl.info("warp", results="index"), dsl.info("lane", results="index")
+        warp, lane = dsl.info("warp", results="index"), dsl.info("lane", results="index")
+        return warp, lane, warp * 32
 
 
 @schedule
@@ -125,12 +131,13 @@ def mma_schedule(queue, ab, acc, tiles_k):
 @schedule
 def store_schedule(queue, acc, destination):
     with work_tile_loop(queue):
+        row, column = destination.origin()
         acc.wait()
         with domain_loop(0, 4, 1):
             values = acc.columns()
             with last_iter():
                 acc.release()
-            destination.store(values=values)
+            destination.store(values=values, row=row, column=column)
 
 
 def make(dynamic):

@@ -405,27 +405,16 @@ def _ts(name):
 _SCHEDULE_OPS = {"acquire", "alias_group", "baton", "commit", "consume", "depends", "fetch_tile", "for_", "guard", "kernel",
                  "named_barrier", "next_tile", "pdl", "pipeline_group", "produce", "release", "resource", "skippable",
                  "task", "tile_loop", "try_acquire", "try_wait", "wait", "when", "work_queue", "yield_", "mbarrier",
-                 "griddep_wait", "griddep_launch", "fragment_map"}
+                 "griddep_wait", "griddep_launch", "take", "pass_", "elect", "fragment_map", "fragment_reduce", "wgmma",
+                 "wgmma_zero", "wgmma_start", "wgmma_wait"}
 for _name in ops.__all__:
     if _name not in _SCHEDULE_OPS:
         globals()[_name] = _ts(_name)
         __all__.append(_name)
 
 
-def fragment_map(function, *inputs, results):
-    """Applies a function to each element of fragments: it gets the elements and returns one or several.
-
-    `results` are the fragment types of what it returns.
-    """
-    types = [type_of(r) for r in (results if isinstance(results, (list, tuple)) else [results])]
-    made = ops.fragment_map(inputs=[v.ir for v in inputs], results=types, location=here(_context()))
-    block = ir.add_block(made, [v.type.element or type_of("f32") for v in inputs])
-    with ir.at(block):
-        out = function(*[Value(a) for a in block.arguments])
-        out = list(out) if isinstance(out, (tuple, list)) else [out]
-        ops.yield_(values=[unwrap(v) for v in out])
-    values = _results(made)
-    return values[0] if len(values) == 1 else tuple(values)
-
-
-__all__.append("fragment_map")
+# What needs more than that: bodies, result types that follow from the operands.
+from mlir_ts import registers  # noqa: E402
+for _name in registers.__all__:
+    globals()[_name] = getattr(registers, _name)
+    __all__.append(_name)

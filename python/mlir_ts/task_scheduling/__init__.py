@@ -9,6 +9,7 @@ table of all names.
 """
 from mlir_ts.task_scheduling.enums import *  # noqa: F401,F403
 from mlir_ts.task_scheduling.pipeline import Agent, CooperativeGroup, PipelineConfig
+from mlir_ts.task_scheduling.queues import *  # noqa: F401,F403
 from mlir_ts.task_scheduling.resources import *  # noqa: F401,F403
 from mlir_ts.task_scheduling.schedule import *  # noqa: F401,F403
 from mlir_ts.task_scheduling.tasks import SmemAllocator, Task, TaskManager, TmemAllocator

@@ -8,7 +8,7 @@ from mlir_ts._core import Attribute, Location
 from mlir_ts.errors import Error, blamed, refuse
 from mlir_ts.task_scheduling.enums import PipelineType, ScheduleStage
 from mlir_ts.task_scheduling.resources import ResourceContext, StageInfo, WorkTileInfo
-from mlir_ts.task_scheduling.schedule import Body, Call, Returned, Variable
+from mlir_ts.task_scheduling.schedule import REPLICA, Body, Call, Returned, Variable
 
 _SIMPLE = {
     ScheduleStage.ProducerAcquire: ops.acquire, ScheduleStage.ProducerTryAcquire: ops.try_acquire,
@@ -66,11 +66,13 @@ class Emitter:
     """Emits the tasks of one kernel. `handles` maps resources to the values of their ops."""
 
     STAGE_INFO = ("loop_offset", "loop_start", "loop_end", "loop_step", "stage_idx", "barrier", "work_tile",
-                  "num_active_stages", "context", "task_cache", "call_index")
+                  "num_active_stages", "context", "task_cache", "call_index", "replica")
 
-    def __init__(self, context, handles):
+    def __init__(self, context, handles, replica=None):
         self.context, self.handles = context, handles
         self.values, self.loops, self.tile, self.cache = {}, [], None, None
+        if replica is not None:
+            self.values[REPLICA] = replica
 
     # Schedules.
     def items(self, items, live):
@@ -88,6 +90,8 @@ class Emitter:
         if not isinstance(thing, Variable):
             return thing
         if thing not in self.values:
+            if thing is REPLICA:
+                refuse("TS108", "replica_index(): this task has no replicas; give it replicas=", place)
             if thing.default is None:
                 refuse("TS111", f"'{thing.name}' is read before anything was written to it, and it has no default; give "
                        "its TaskLocalVariable one, or write it first", place)
@@ -284,6 +288,8 @@ class Emitter:
             return WorkTileInfo(tuple(self.values[c] for c in coords), bool(coords))
         if name == "task_cache":
             return self.cache
+        if name == "replica":
+            return self.value(REPLICA, None)
         if name == "context":
             return ResourceContext(dsl.info("smem_base", results="i32"), dsl.info("tmem_base", results="i32"))
         kind = {"stage_idx": "stage", "barrier": "barrier", "num_active_stages": "in_flight", "call_index": "call_index"}

@@ -6,14 +6,12 @@ import inspect
 import textwrap
 
 from mlir_ts.errors import Error, near, refuse, unknown
-from mlir_ts.task_scheduling.enums import GroupMode, PipelineType, ScheduleStage, TileSchedulerType, WorkAttr
+from mlir_ts.task_scheduling.enums import PipelineType, ScheduleStage, WorkAttr
 from mlir_ts.task_scheduling.names import INSTEAD
-from mlir_ts.task_scheduling.schedule import Call, Returned, Variable, caller, record
+from mlir_ts.task_scheduling.schedule import Call, Returned, Variable, caller, record, written
 
 __all__ = ["MemoryResource", "TaskLocalVariable", "consumer_work", "producer_work", "SmemAllocation", "TmemAllocation",
-           "StageInfo", "WorkTileInfo", "WorkQueue", "TileSchedulerConfig", "PersistentTileSchedulerParams",
-           "ClcDynamicPersistentTileSchedulerParams", "PdlWaitBarrier", "PdlLaunchBarrier", "PipelineGroup",
-           "ResourceContext"]
+           "StageInfo", "WorkTileInfo", "ResourceContext"]
 
 _UNSET = object()
 
@@ -179,7 +177,11 @@ class _Bound:
 
 
 def producer_work(method=None, *, work_attrs=WorkAttr.NONE):
-    """Registers a method that writes the resource. It is called with `stage_info` and the schedule's keywords."""
+    """Registers a method that writes the resource. It is called with `stage_info` and the schedule's keywords.
+
+    A keyword whose default is a TaskLocalVariable is what consumer work of the task wrote to that variable last, if the
+    schedule passes nothing else.
+    """
     return (lambda m: WorkMethod(m, True, work_attrs, None)) if method is None else WorkMethod(method, True, work_attrs, None)
 
 
@@ -316,6 +318,13 @@ class MemoryResource:
             if name not in accepted and not takes_any:
                 unknown(f"'{self.name}.{method.name}' takes no '{name}'" +
                         (near(name, accepted, "; it takes ") if accepted else "; it takes nothing"))
+        for name in accepted:
+            slot = parameters[name].default
+            if name not in arguments and isinstance(slot, TaskLocalVariable):
+                arguments[name] = written(slot)
+                if arguments[name] is None:
+                    refuse("TS111", f"'{self.name}.{method.name}' takes '{name}' from a task-local variable that nothing in "
+                           "this schedule has written")
         missing = [p for p in accepted if p not in arguments and parameters[p].default is inspect.Parameter.empty and
                    parameters[p].kind is not inspect.Parameter.VAR_KEYWORD]
         if missing:
@@ -379,96 +388,3 @@ class MemoryResource:
         config = self.pipeline_config
         guard = f", {config.pipeline_type.name} x {config.num_stages}" if config else ""
         return f"<{type(self).__name__} '{self.name}': {self.space}{guard}>"
-
-
-@dataclasses.dataclass(frozen=True)
-class PersistentTileSchedulerParams:
-    """Tiles of a static persistent queue: `tiles`, one count for each dimension, slowest first; `group` as below."""
-
-    tiles: tuple
-    group: int = 1
-
-
-@dataclasses.dataclass(frozen=True)
-class ClcDynamicPersistentTileSchedulerParams:
-    """Tiles of a CLC queue. `group` tiles of the first dimension are walked together, so that CTAs share operands."""
-
-    tiles: tuple
-    group: int = 1
-
-
-@dataclasses.dataclass(frozen=True)
-class TileSchedulerConfig:
-    """How a queue hands out tiles, and with which parameters. response_ptr is placed by the compiler."""
-
-    tile_scheduler_type: TileSchedulerType
-    tile_scheduler_params: object
-    response_ptr: object = None
-
-    @staticmethod
-    def create_static_persistent_tile_scheduler_params(tile_scheduler_params):
-        """CTA (or cluster) i walks tiles i, i + n, i + 2 n, ..."""
-        return TileSchedulerConfig(TileSchedulerType.StaticPersistent, tile_scheduler_params)
-
-    @staticmethod
-    def create_clc_dynamic_persistent_tile_scheduler_params(tile_scheduler_params, response_ptr=None):
-        """The hardware hands out tiles (sm_100 and later)."""
-        if response_ptr is not None:
-            raise Error("response_ptr: the compiler places the responses; leave it out")
-        return TileSchedulerConfig(TileSchedulerType.ClcDynamicPersistent, tile_scheduler_params)
-
-
-class WorkQueue(MemoryResource):
-    """The queue of tiles of a persistent kernel. throttle: a resource that the scheduler waits for.
-
-    skip: a function of the tile's coordinates (values) that is true for tiles that no task runs.
-    """
-
-    def __init__(self, *, name="work_queue", tile_scheduler_config, pipeline_config=None, throttle=None, skip=None):
-        super().__init__(name=name, pipeline_config=pipeline_config)
-        self.tile_scheduler_config, self.throttle, self.skip = tile_scheduler_config, throttle, skip
-
-    @property
-    def rank(self):
-        """How many coordinates a tile has."""
-        return len(self.tile_scheduler_config.tile_scheduler_params.tiles)
-
-    def fetch_tile(self):
-        """The scheduler task asks the hardware for the next tile (CLC); between acquire and commit."""
-        record(Call("fetch_tile", self, caller()))
-
-    def next_tile(self):
-        """The tile advances here instead of at the end of the work-tile loop."""
-        record(Call("next_tile", self, caller()))
-
-
-class PdlWaitBarrier(MemoryResource):
-    """Waits for the kernel before this one (programmatic dependent launch)."""
-
-    def __init__(self, *, name="pdl_wait"):
-        super().__init__(name=name, is_barrier=True)
-
-    def wait_griddep(self):
-        """What the kernel before wrote is visible behind this."""
-        record(Call("griddep_wait", self, caller()))
-
-
-class PdlLaunchBarrier(MemoryResource):
-    """Lets the kernel behind this one begin (programmatic dependent launch)."""
-
-    def __init__(self, *, name="pdl_launch"):
-        super().__init__(name=name, is_barrier=True)
-
-    def launch_griddep(self):
-        """The kernel behind this one may begin once every CTA was here."""
-        record(Call("griddep_launch", self, caller()))
-
-
-class PipelineGroup(MemoryResource):
-    """Resources that share a side of their pipelines: Merge (one consumer), Fork (one producer), FusedMerge."""
-
-    def __init__(self, *, name, members, mode=GroupMode.Merge):
-        super().__init__(name=name)
-        self.members, self.mode = list(members), mode
-        for member in self.members:
-            member.pipeline_group = self

@@ -17,7 +17,7 @@ from mlir_ts.errors import Error, refuse
 from mlir_ts.task_scheduling.enums import ScheduleStage
 
 __all__ = ["schedule", "ScheduleResult", "domain_loop", "work_tile_loop", "skippable", "first_iter", "last_iter",
-           "not_first_iter", "not_last_iter", "every", "when_true", "when_false", "from_list"]
+           "not_first_iter", "not_last_iter", "every", "when_true", "when_false", "replica_index", "from_list"]
 
 _state = threading.local()
 
@@ -92,6 +92,27 @@ def _unpacked(frame):
         if instruction.offset == frame.f_lasti:
             return instruction.arg if instruction.opname == "UNPACK_SEQUENCE" else None
     return None
+
+
+#: What `replica_index` gives; the emitter knows its value.
+REPLICA = Variable("replica_index()")
+
+
+def replica_index():
+    """Which of a task's replicas this is (index), for the bounds of loops and as an argument of work."""
+    return REPLICA
+
+
+def written(slot):
+    """The variable of a task-local slot that the schedule which is being captured wrote last, or None."""
+    def last(items):
+        for item in reversed(items):
+            inner = last(item.items) if isinstance(item, Body) else [v for v in item.variables or () if v.slot is slot]
+            if inner:
+                return inner
+        return []
+    found = last(_state.stack[0]) if capturing() else []
+    return found[0] if found else None
 
 
 def record(item):

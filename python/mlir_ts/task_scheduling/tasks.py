@@ -5,8 +5,8 @@ from mlir_ts._core import Attribute, Location
 from mlir_ts.errors import Error, blamed
 from mlir_ts.kernels import Builder
 from mlir_ts.task_scheduling.emit import Emitter
-from mlir_ts.task_scheduling.resources import (MemoryResource, PdlLaunchBarrier, PdlWaitBarrier, PipelineGroup,
-                                               SmemAllocation, TmemAllocation, WorkQueue)
+from mlir_ts.task_scheduling.queues import Baton, PdlLaunchBarrier, PdlWaitBarrier, PipelineGroup, WorkQueue
+from mlir_ts.task_scheduling.resources import MemoryResource
 from mlir_ts.task_scheduling.schedule import ScheduleResult, caller, from_list
 
 __all__ = ["Task", "TaskManager", "SmemAllocator", "TmemAllocator"]
@@ -127,6 +127,8 @@ class TaskManager:
         if isinstance(resource, PipelineGroup):
             members = [self._resource(m) for m in resource.members]
             op = ops.pipeline_group(resource.name, resource.mode.value, members=members)
+        elif isinstance(resource, Baton):
+            op = ops.baton(resource.name, resource.holders, first=resource.first)
         elif isinstance(resource, (PdlWaitBarrier, PdlLaunchBarrier)):
             op = ops.pdl(resource.name)
         elif isinstance(resource, WorkQueue):
@@ -186,7 +188,6 @@ class TaskManager:
                     ops.depends(self.handles[resource], upstream=[self.handles[u] for u in group], ordering=ordering)
 
     def _task(self, task):
-        emitter = Emitter(self.builder.context, self.handles)
         op = ops.task(task.name or f"task{task.warp_idx}", task.warp_idx, task.num_warps, replicas=task.replicas,
                       registers=task.num_registers, only_cta=task.only_cta,
                       reads=[self.handles[r] for r in task.src_resources],
@@ -195,6 +196,7 @@ class TaskManager:
         block = ir.add_block(op, types)
         with ir.at(block):
             task.replica = dsl.Value(block.arguments[0]) if types else None
+            emitter = Emitter(self.builder.context, self.handles, task.replica)
             emitter.cache = task.make_task_cache()
             emitter.items(task.schedule.items, set())
             ops.yield_()
