@@ -107,13 +107,13 @@ def gemm(A: OPERAND, B: OPERAND, D: Buffer("f32", (128, 128)), tiles_k: Index("c
         resource_dependency_graph={ab: [source], acc: [ab], destination: [acc]})
 
 
-def check(kernel, m, n, k):
+def check(kernel, m, n, k, **options):
     """Multiplies in the emulator and compares with NumPy."""
     print(kernel.check().summary, end="")
     random = np.random.default_rng(1)
     a, b = (random.standard_normal((rows, k)).astype(np.float16) for rows in (m, n))
     d = np.full((m, n), np.nan, np.float32)
-    kernel(a, b, d)
+    kernel(a, b, d, **options)
     assert np.abs(d - a.astype(np.float32) @ b.astype(np.float32).T).max() < 1e-3
     print("D = A @ B.T")
 

@@ -70,4 +70,4 @@ def gemm(A: step3.OPERAND, B: step3.OPERAND, D: Buffer("f32", (None, None)), til
 
 
 if __name__ == "__main__":
-    step3.check(gemm, 256, 384, 200)
+    step3.check(gemm, 256, 384, 200, sms=2)

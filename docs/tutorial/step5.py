@@ -77,4 +77,4 @@ def gemm(A: step3.OPERAND, B: step3.OPERAND, D: TensorMap("f32", box=(32, 32), s
 
 
 if __name__ == "__main__":
-    step3.check(gemm, 300, 200, 200)
+    step3.check(gemm, 300, 200, 200, sms=2)
