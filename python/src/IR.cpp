@@ -89,13 +89,15 @@ static void bindValues(py::module_ &m) {
             return handles(v.owner.module, llvm::map_range(v.get().getUsers(),
                                                            [](mlir::Operation *op) { return op; }));
           })
-      .def("replace_all_uses_with",
-           [](const Value &v, const Value &with) {
-             if (v.get().getType() != with.get().getType())
-               throw Failure("a value of type " + printed(v.get().getType()) +
-                             " cannot be replaced by one of type " + printed(with.get().getType()));
-             v.get().replaceAllUsesWith(with.get());
-           })
+      .def(
+          "replace_all_uses_with",
+          [](const Value &v, const Value &with) {
+            if (v.get().getType() != with.get().getType())
+              throw Failure("a value of type " + printed(v.get().getType()) +
+                            " cannot be replaced by one of type " + printed(with.get().getType()));
+            v.get().replaceAllUsesWith(with.get());
+          },
+          py::arg("other"), "All ops that use this value use the other one instead.")
       .def("__eq__", [](const Value &a, const Value &b) { return a.value == b.value; })
       .def("__eq__", [](const Value &, const py::object &) { return false; })
       .def("__hash__", [](const Value &v) { return size_t(mlir::hash_value(v.value)); })
@@ -119,11 +121,13 @@ static void bindValues(py::module_ &m) {
                                return list;
                              })
       .def_property_readonly("owner", [](const Block &b) { return b.owner; })
-      .def("add_argument",
-           [](const Block &b, const Type &type, const Location &location) {
-             return handleOf(b.owner.module,
-                             mlir::Value(b.get()->addArgument(type.type, location.loc)));
-           })
+      .def(
+          "add_argument",
+          [](const Block &b, const Type &type, const Location &location) {
+            return handleOf(b.owner.module,
+                            mlir::Value(b.get()->addArgument(type.type, location.loc)));
+          },
+          py::arg("type"), py::arg("location"), "Appends an argument and returns it.")
       .def("__len__", [](const Block &b) { return b.get()->getOperations().size(); })
       .def("__eq__", [](const Block &a, const Block &b) { return a.block == b.block; })
       .def("__eq__", [](const Block &, const py::object &) { return false; })
@@ -189,13 +193,16 @@ void mlir_ts::bindIR(py::module_ &m) {
           [](const ModuleRef &self) { return handleOf(self, self->op->getOperation()); })
       .def_property_readonly(
           "body", [](const ModuleRef &self) { return handleOf(self, self->op->getBody()); })
-      .def("clone",
-           [](const ModuleRef &self) {
-             return std::make_shared<Module>(self->context,
-                                             mlir::OwningOpRef<mlir::ModuleOp>(self->op->clone()));
-           })
-      .def("verify",
-           [](const ModuleRef &self) { verify(handleOf(self, self->op->getOperation())); })
+      .def(
+          "clone",
+          [](const ModuleRef &self) {
+            return std::make_shared<Module>(self->context,
+                                            mlir::OwningOpRef<mlir::ModuleOp>(self->op->clone()));
+          },
+          "A copy in the same context.")
+      .def(
+          "verify", [](const ModuleRef &self) { verify(handleOf(self, self->op->getOperation())); },
+          "Raises CompileError with what is wrong.")
       .def("__str__",
            [](const ModuleRef &self) {
              return textOf(handleOf(self, self->op->getOperation()), false, false);
@@ -255,15 +262,20 @@ void mlir_ts::bindIR(py::module_ &m) {
           [](const Op &o, const std::string &name, const py::object &value) {
             o.get()->setAttr(name, toAttribute(o.module->context, value));
           },
-          py::arg("name"), py::arg("value"))
-      .def("remove_attribute",
-           [](const Op &o, const std::string &name) { o.get()->removeAttr(name); })
-      .def("set_operand",
-           [](const Op &o, unsigned index, const Value &value) {
-             if (index >= o.get()->getNumOperands())
-               throw py::index_error("there is no operand " + std::to_string(index));
-             o.get()->setOperand(index, value.get());
-           })
+          py::arg("name"), py::arg("value"),
+          "Sets an attribute, given as an Attribute, a Type or a plain Python value.")
+      .def(
+          "remove_attribute",
+          [](const Op &o, const std::string &name) { o.get()->removeAttr(name); }, py::arg("name"),
+          "Removes an attribute, if it is there.")
+      .def(
+          "set_operand",
+          [](const Op &o, unsigned index, const Value &value) {
+            if (index >= o.get()->getNumOperands())
+              throw py::index_error("there is no operand " + std::to_string(index));
+            o.get()->setOperand(index, value.get());
+          },
+          py::arg("index"), py::arg("value"), "Replaces one operand.")
       .def_property(
           "location", [](const Op &o) { return Location{o.module->context, o.get()->getLoc()}; },
           [](const Op &o, const Location &location) { o.get()->setLoc(location.loc); },

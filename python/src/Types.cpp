@@ -204,10 +204,12 @@ void mlir_ts::bindTypes(py::module_ &m) {
   py::class_<Location>(m, "Location", "Where an op comes from; diagnostics point there.")
       .def_static("file", &fileLocation, py::arg("context"), py::arg("file"), py::arg("line"),
                   py::arg("column") = 0)
-      .def_static("unknown",
-                  [](const ContextRef &context) {
-                    return Location{context, mlir::UnknownLoc::get(&context->get())};
-                  })
+      .def_static(
+          "unknown",
+          [](const ContextRef &context) {
+            return Location{context, mlir::UnknownLoc::get(&context->get())};
+          },
+          py::arg("context"))
       .def_static(
           "named",
           [](const Location &at, const std::string &name) {

@@ -45,6 +45,11 @@ def test_the_stub_of_the_extension_is_complete():
     for name in classes:
         real = {m for m in vars(getattr(_core, name)) if not m.startswith("__") and not m.startswith("_pybind11")}
         assert real == {m for m in told[name] if not m.startswith("__")}, name
+        for member, node in told[name].items():
+            doc = inspect.getdoc(getattr(getattr(_core, name), member, None)) or ""
+            for argument in node.args.args[1 if node.args.args[:1] and node.args.args[0].arg == "self" else 0:]:
+                if doc.startswith(f"{member}(") and not member.startswith("__"):
+                    assert f"{argument.arg}: " in doc.splitlines()[0], f"{name}.{member}"
 
 
 def test_the_stub_of_the_builders_fits():
