@@ -13,6 +13,7 @@ Not for whole kernels: see `mlir_ts.kernels` and `mlir_ts.task_scheduling`.
 """
 import contextlib
 import functools
+import inspect
 
 from mlir_ts import ir, ops
 from mlir_ts._core import Attribute, Location
@@ -368,34 +369,28 @@ def op(name, *operands, results=None, **attributes):
     return None if not values else values[0] if len(values) == 1 else tuple(values)
 
 
-def _wrap(argument):
-    if isinstance(argument, (tuple, list)) and argument and any(isinstance(a, Value) for a in argument):
-        return [Value(unwrap(a)).ir for a in argument]
-    if isinstance(argument, Value):
-        return argument.ir
-    return argument
-
-
-# Parameters of ops whose numbers are run-time values (the others are attributes).
-_OPERANDS = {"coords", "indices", "src_indices", "dst_indices", "valid", "cta", "accumulate", "multicast", "value",
-             "gather", "scatter", "parity", "values"}
+def _operand(argument):
+    """What a builder takes for a value: numbers are constants."""
+    if isinstance(argument, (tuple, list)):
+        return [unwrap(a) for a in argument]
+    return argument if argument is None else unwrap(argument)
 
 
 def _ts(name):
     builder = getattr(ops, name)
+    parameters = list(inspect.signature(builder).parameters)
+
+    def given(parameter, argument):
+        if parameter in ops.OPERANDS[name]:
+            return _operand(argument)
+        return argument.ir if isinstance(argument, Value) else argument
 
     @functools.wraps(builder)
     def function(*arguments, results=None, **options):
-        for key in _OPERANDS & set(options):
-            given = options[key]
-            if isinstance(given, (tuple, list)):
-                options[key] = [unwrap(v) for v in given]
-            elif isinstance(given, (bool, int, float)):
-                options[key] = unwrap(given)
         if results is not None:
             results = [type_of(r) for r in (results if isinstance(results, (list, tuple)) else [results])]
-        made = builder(*map(_wrap, arguments), results=results, location=here(_context()),
-                       **{key: _wrap(value) for key, value in options.items()})
+        made = builder(*map(given, parameters, arguments), results=results, location=here(_context()),
+                       **{key: given(key, value) for key, value in options.items()})
         values = _results(made)
         return None if not values else values[0] if len(values) == 1 else tuple(values)
     return function

@@ -42,6 +42,7 @@ _Results = Type | Sequence[Type] | None
 _Place = InsertionPoint | Block | None
 
 __all__: list[str]
+OPERANDS: dict[str, tuple[str, ...]]
 '''
 #: Python's types of attributes, by how their plain values are spelled in MLIR.
 PLAIN = {"i32": "int | Attribute", "i64": "int | Attribute", "array_i64": "Sequence[int] | Attribute",
@@ -92,6 +93,10 @@ class Definitions:
     def base(self, record):
         base = self.records[record].get("baseAttr")
         return base["def"] if isinstance(base, dict) else record
+
+    def operands(self, op):
+        return tuple(python_name(name) for record, name in self.members(op["arguments"])
+                     if self.kind(record) in ("operand", "variadic", "optional"))
 
     def infers(self, op):
         return any("InferType" in trait["def"] or "SameOperandsAndResultType" in trait["def"] for trait in op["traits"])
@@ -172,6 +177,9 @@ def main():
     with open(sys.argv[2], "w") as file:
         file.write(HEAD + "\n__all__ = [" + ", ".join(f'"{name}"' for name in names) + "]\n\n")
         file.write("\n".join(functions))
+        file.write("\n\n#: The parameters of each builder that are values, not attributes.\nOPERANDS = {\n")
+        file.writelines(f"    {python_name(op['opName'])!r}: {defs.operands(op)},\n" for op in defs.ops())
+        file.write("}\n")
     if len(sys.argv) == 4:
         with open(sys.argv[3], "w") as file:
             file.write(STUB + "\n" + "".join(stub(defs, op) for op in defs.ops()))
