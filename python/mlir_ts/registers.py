@@ -17,7 +17,7 @@ __all__ = ["broadcast", "fma", "vector_load", "vector_store", "vector_reduce", "
 
 def _element(type):
     """The element type of a vector, accumulator or fragment."""
-    return type.element or dsl.type_of(re.search(r"x(\w+)>$", str(type))[1])
+    return type.element or dsl.type_of(re.search(r"x([^x]+)>$", str(type))[1])
 
 
 def _place():
