@@ -46,12 +46,12 @@ def fma(a, b, c):
 
 def vector_load(memory, indices, type):
     """Consecutive elements of the last dimension: `dsl.vector_load(view, (row, 0), "vector<32xf32>")`."""
-    return dsl.Value(dsl.emit("vector.load", [memory, *indices], [dsl.type_of(type)]).result)
+    return dsl.Value(dsl.emit("vector.load", [memory, *map(dsl.unwrap, indices)], [dsl.type_of(type)]).result)
 
 
 def vector_store(value, memory, indices):
     """Writes a vector to consecutive elements of the last dimension, from `indices` on."""
-    dsl.emit("vector.store", [value, memory, *indices], [])
+    dsl.emit("vector.store", [value, memory, *map(dsl.unwrap, indices)], [])
 
 
 def vector_reduce(kind, value):

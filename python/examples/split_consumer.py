@@ -1,7 +1,16 @@
-# The split-consumer snippet of the patterns page, as it is written there: a GEMM (D = A B^T, bf16, f32 out, 128 x 128
-# tiles) on Blackwell whose MMA task waits for a proxy only. What is around it - loads, the tile loop, the store - is ours.
-import mlir_ts
-from mlir_ts import Index, TensorMap, dsl
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""D = A B^T (bf16, f32 out, tiles of 128 x 128) on Blackwell, with an MMA task that waits for a proxy only.
+
+    python split_consumer.py [--m 130] [--n 140] [--k 200] [--device cuda]
+
+Two tasks share the consumer side of the operands: `sync` waits for both and signals a proxy, `mma` waits for the proxy,
+reads the operands and releases them. The graph and these two schedules are the snippet of the documentation as it is
+written there; what is around it - loads, the tile loop, the store - is ours.
+"""
+import numpy as np
+
+from common import compare, from_bf16, options, run, to_bf16
+from mlir_ts import Index, TensorMap, dsl, kernel
 from mlir_ts.task_scheduling import (MemoryResource, PersistentTileSchedulerParams, PipelineConfig, SmemAllocation, Task,
                                      TaskManager, TileSchedulerConfig, TmemAllocation, WorkQueue, consumer_work,
                                      domain_loop, last_iter, producer_work, schedule, work_tile_loop)
@@ -59,17 +68,17 @@ class Output(MemoryResource):
                             "memref<32x32xf32, strided<[32, 1], offset: ?>, #ts.smem<128>>")
         dsl.bulk_wait(0, read=True)
         dsl.warp_sync()
-        dsl.op("vector.store", values, piece, lane, dsl.const(0), results=[])
+        dsl.vector_store(values, piece, (lane, 0))
         dsl.fence("proxy_async_shared")
         dsl.warp_sync()
         dsl.tma_store(piece, self.target, coords=(m * 128 + warp * 32, n * 128 + stage_info.loop_offset * 32))
         dsl.bulk_commit()
 
 
-@mlir_ts.kernel(arch="sm_100a")
-def kernel(A: TensorMap("bf16", (128, 64), 128), B: TensorMap("bf16", (128, 64), 128),
-           D: TensorMap("f32", (32, 32), 128), tiles_m: Index("ceildiv(dim(A, 0), 128)"),
-           tiles_n: Index("ceildiv(dim(B, 0), 128)"), num_k_tiles: Index("ceildiv(dim(A, 1), 64)")):
+@kernel(arch="sm_100a")
+def gemm(A: TensorMap("bf16", (128, 64), 128), B: TensorMap("bf16", (128, 64), 128),
+         D: TensorMap("f32", (32, 32), 128), tiles_m: Index("ceildiv(dim(A, 0), 128)"),
+         tiles_n: Index("ceildiv(dim(B, 0), 128)"), num_k_tiles: Index("ceildiv(dim(A, 1), 64)")):
     config = PipelineConfig.create_tma_umma_pipeline_cfg(num_stages=3)
     gmem_a, gmem_b, gmem_d = Gmem(name="gmem_a"), Gmem(name="gmem_b"), Output(name="gmem_d")
     smem_a, smem_b = Smem(name="smem_a", pipeline_config=config), Smem(name="smem_b", pipeline_config=config)
@@ -153,3 +162,13 @@ def kernel(A: TensorMap("bf16", (128, 64), 128), B: TensorMap("bf16", (128, 64),
                  schedule=store_schedule()),
         ],
         resource_dependency_graph=resource_dependency_graph | {gmem_d: [tmem_c]})
+
+
+if __name__ == "__main__":
+    args = options(__doc__, m=130, n=140, k=200)
+    random = np.random.default_rng(args.seed)
+    a, b = (to_bf16(random.standard_normal((rows, args.k))) for rows in (args.m, args.n))
+    d = np.full((args.m, args.n), np.nan, np.float32)
+    run(gemm, args, a, b, d)
+    wanted = from_bf16(a).astype(np.float64) @ from_bf16(b).astype(np.float64).T
+    compare("D = A @ B.T", d, wanted, 1e-4 * max(1, args.k) ** 0.5)
