@@ -198,14 +198,54 @@ def maximum(a, b):
     return Value(emit("arith.maximumf" if _scalar(a.type).is_float else "arith.maxsi", [a, b], [a.type]).result)
 
 
-def _math(name):
+def _math(name, compute=None):
+    """A function of f32 and of vectors of it; narrower floats go through f32, since PTX has no such instructions."""
     def function(value):
-        return Value(emit(f"math.{name}", [value], [value.type]).result)
-    function.__doc__ = f"math.{name} of a float or a vector of floats."
+        value = value if isinstance(value, Value) else const(float(value))
+        kind = _scalar(value.type)
+        if not kind.is_float:
+            raise Error(f"a function of floats, called with {value.type}; convert it: dsl.cast(value, 'f32')")
+        if kind.width < 32:
+            return cast(function(cast(value, _as(value.type, "f32"))), value.type)
+        return compute(value) if compute else Value(emit(f"math.{name}", [value], [value.type]).result)
+    function.__name__ = function.__qualname__ = "absolute" if name == "absf" else name
+    function.__doc__ = f"math.{name} of a float or a vector of floats, computed in f32; f64 has no such instruction."
     return function
 
 
-exp2, log2, sqrt, rsqrt, exp, absolute = (_math(n) for n in ("exp2", "log2", "sqrt", "rsqrt", "exp", "absf"))
+def _as(type, element):
+    """The type with other elements: of a number, or of a vector."""
+    shape = type.shape
+    return type_of(element if shape is None else f"vector<{'x'.join(map(str, shape))}x{element}>")
+
+
+def _each(function, vector):
+    """A function of a number, for each element of a vector."""
+    if vector.type.shape is None:
+        return function(vector)
+    out = vector
+    for i in range(vector.type.shape[0]):
+        at = {"static_position": Attribute.array_i64(_context(), [i])}
+        element = Value(emit("vector.extract", [vector], [vector.type.element], at).result)
+        out = Value(emit("vector.insert", [function(element), out], [vector.type], at).result)
+    return out
+
+
+def _log2(value):
+    """The instruction, for numbers of normal size: smaller ones are multiplied by 2^64 first, exactly."""
+    small = value < 2.0**-126
+    scaled = where(small, value * 2.0**64, value)
+    attributes = {"intrin": "llvm.nvvm.lg2.approx.f", "op_bundle_sizes": Attribute.array_i32(_context(), []),
+                  "operandSegmentSizes": Attribute.array_i32(_context(), [1, 0])}
+    found = Value(emit("llvm.call_intrinsic", [scaled], [value.type], attributes).result)
+    return found - where(small, const(64.0), const(0.0))
+
+
+# Those that are not one instruction of PTX are made of those that are.
+exp2, sqrt, absolute = (_math(n) for n in ("exp2", "sqrt", "absf"))
+exp = _math("exp", lambda value: exp2(value * 1.4426950408889634))
+log2 = _math("log2", lambda value: _each(_log2, value))
+rsqrt = _math("rsqrt", lambda value: 1.0 / sqrt(value))
 
 
 def cast(value, type):
