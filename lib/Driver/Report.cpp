@@ -66,22 +66,26 @@ static reports::Diagnostic::Severity severityOf(mlir::DiagnosticSeverity severit
   llvm_unreachable("covered above");
 }
 
-/// Takes "[TS301] " off the message and returns its number, or 0.
-static unsigned takeCheckNumber(StringRef &message) {
+/// Takes "[TS301] " out of the message and returns its number, or 0. Verifiers of ops write it
+/// behind "'ts.op' op ".
+static unsigned takeCheckNumber(std::string &message) {
+  constexpr StringLiteral behindOp("' op ");
+  size_t start = 0;
+  if (StringRef(message).starts_with("'"))
+    if (size_t end = message.find(behindOp); end != std::string::npos)
+      start = end + behindOp.size();
   unsigned number = 0;
-  StringRef rest = message;
+  StringRef rest = StringRef(message).drop_front(start);
   if (!rest.consume_front("[TS") || rest.consumeInteger(10, number) || !rest.consume_front("]"))
     return 0;
-  message = rest.ltrim();
+  message = message.substr(0, start) + rest.ltrim().str();
   return number;
 }
 
 void DiagnosticLog::see(mlir::Diagnostic &diagnostic) {
-  std::string text = diagnostic.str();
-  StringRef message = text;
   reports::Diagnostic entry;
-  entry.check = takeCheckNumber(message);
-  entry.message = message.str();
+  entry.message = diagnostic.str();
+  entry.check = takeCheckNumber(entry.message);
   entry.severity = severityOf(diagnostic.getSeverity());
   entry.place = mlir::ts::reportPlace(diagnostic.getLocation());
   if (entry.severity == reports::Diagnostic::Severity::Error) {

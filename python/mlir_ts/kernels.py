@@ -101,6 +101,7 @@ class Builder:
         self.name, self.arch, self.has_manager = name, arch, False
         self._symbols = {}
         self.pipelines = []  # (name of the resource, its place, the place of its PipelineConfig)
+        self.allocations = []  # (names in messages, name of the resource, its place, the place of the allocation)
         self.context = ir.Context()
         self.module = ir.Module.create(self.context, Location.file(self.context, place.file, place.line))
         with ir.at(self.module.body), ir.location(Location.file(self.context, place.file, place.line)):
@@ -194,7 +195,8 @@ class Builder:
 
     @contextlib.contextmanager
     def own_places(self):
-        """Errors about a pipeline point at the line that makes its PipelineConfig, and say where the resource is."""
+        """Errors about a pipeline point at the line that makes its PipelineConfig, those about an allocation at the
+        line that makes that, and both say where the resource is."""
         try:
             yield
         except CompileError as error:
@@ -205,12 +207,14 @@ class Builder:
             raise moved from None
 
     def _move(self, diagnostic):
-        if diagnostic.id not in _OF_PIPELINES:
-            return
-        for name, place, config in self.pipelines:
-            if (place.file, place.line) == (diagnostic.file, diagnostic.line) and f"'{name}'" in diagnostic.message:
-                diagnostic.notes.append(Note(f"of resource '{name}'", place.file, place.line))
-                diagnostic.file, diagnostic.line, diagnostic.column = config.file, config.line, 0
+        parts = [([f"allocation '{name}'" for name in names], *rest) for names, *rest in self.allocations]
+        if diagnostic.id in _OF_PIPELINES:
+            parts += [([f"'{name}'"], name, place, config) for name, place, config in self.pipelines]
+        for names, resource, place, own in parts:
+            if ((place.file, place.line) == (diagnostic.file, diagnostic.line) and
+                    any(name in diagnostic.message for name in names)):
+                diagnostic.notes.append(Note(f"of resource '{resource}'", place.file, place.line))
+                diagnostic.file, diagnostic.line, diagnostic.column = own.file, own.line, 0
                 return
 
     @staticmethod

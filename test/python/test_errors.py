@@ -71,6 +71,17 @@ def test_allocations_point_at_the_line_that_makes_them():
     assert "# HERE" in linecache.getline(caught.value.file, caught.value.line)
 
 
+def test_allocations_that_do_not_fit_point_at_the_line_that_makes_them():
+    class Wrong(wrong.Smem):
+        def get_smem_requirements(self):
+            return [SmemAllocation("x", "64x128xf32", swizzle=128)]  # HERE
+    with mlir_ts.kernels.fresh(), pytest.raises(mlir_ts.CompileError) as caught:
+        wrong.program(smem=Wrong(name="smem", pipeline_config=wrong.tma(2))).check()
+    assert caught.value.id == "TS228" and "innermost dimension of allocation 'x' is 512 bytes" in str(caught.value)
+    assert "# HERE" in linecache.getline(caught.value.file, caught.value.line)
+    assert "note: of resource 'smem'" in str(caught.value)
+
+
 def test_a_misspelt_type_in_a_body():
     class Wrong(MemoryResource):
         @consumer_work
@@ -126,3 +137,11 @@ def test_an_exception_in_a_schedule_ends_the_capture():
         with pytest.raises(mlir_ts.Error, match="only be called in a function decorated with @schedule"):
             wrong.Smem(name="s").acquire()
     assert no_state_is_left()
+
+
+def test_texts_of_types_and_attributes():
+    context = ir.Context()
+    for parse, text in ((ir.Type.parse, "memref<8xf23>"), (ir.Attribute.parse, "#ts.pipeline<tma_async, stages = x>")):
+        with pytest.raises(mlir_ts.CompileError) as caught:
+            parse(context, text)  # HERE
+        assert caught.value.file == __file__ and "# HERE" in linecache.getline(__file__, caught.value.line)

@@ -135,6 +135,8 @@ class TaskManager:
             op = self._queue(resource, guard)
         else:
             allocs = [self._parsed(a) for a in resource.allocations()]
+            self.builder.allocations += [((a.name, f"{resource.name}.{a.name}"), resource.name, resource.place, a.place)
+                                         for a in resource.allocations()]
             storage, place = self._barriers(config)
             op = ops.resource(resource.name or type(resource).__name__, resource.space, allocs, pipeline=guard,
                               producer_uses=self._names(resource.get_producer_requirements()),
