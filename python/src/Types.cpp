@@ -23,8 +23,13 @@ static T parseWhole(const ContextRef &context, const std::string &text, const ch
   size_t read = 0;
   if (auto crash = mlir::ts::runGuarded([&] { result = parse(text, &context->get(), &read); }))
     throw Failure(std::string("MLIR's parser cannot read the ") + what + " '" + text + "'");
-  if (!result)
-    gather.fail(std::string("'") + text + "' is no " + what);
+  if (!result) {
+    // Places in a text of one line help nobody; the error is at the line of the caller.
+    std::vector<ts::reports::Diagnostic> said = gather.take();
+    for (ts::reports::Diagnostic &diagnostic : said)
+      diagnostic.place = {};
+    throw DiagnosedFailure(std::string("'") + text + "' is no " + what, std::move(said));
+  }
   if (!llvm::StringRef(text).drop_front(read).trim().empty())
     throw Failure("there is more than one " + std::string(what) + " in '" + text + "'");
   return result;
