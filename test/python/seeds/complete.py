@@ -1,5 +1,5 @@
-# The skeleton of the introduction as it is written there, with a consumer, work bodies and numbers: the sum of A's
-# column tiles, a running one for each of 128 rows. Arguments, the store task and the bodies are ours.
+# The skeleton of the introduction as it is written there, with a consumer, work bodies and numbers: the sums of A's
+# 64 rows over its column tiles. Arguments, the store task and the bodies are ours.
 import mlir_ts
 from mlir_ts import Buffer, Index, TensorMap, dsl
 from mlir_ts.task_scheduling import (MemoryResource, PipelineConfig, SmemAllocation, Task, TaskLocalVariable, TaskManager,
@@ -17,14 +17,14 @@ def kernel(A: TensorMap("f32", (64, 32), 128), D: Buffer("f32", (64,)), num_k_ti
             return stage_info.loop_offset * 32, dsl.const(0), dsl.const(0)
 
     class SmemAResource(MemoryResource):
-        total = TaskLocalVariable("f32", 0.0)
-
-        def get_smem_requirements(self):
-            return [SmemAllocation("a", "64x32xf32", swizzle=128)]
-
         @producer_work
         def tma_load_a(self, stage_info, coord_k, coord_m):
             dsl.tma_load(A, stage_info.a, coords=(coord_m, coord_k))
+
+        total = TaskLocalVariable("f32")
+
+        def get_smem_requirements(self):
+            return [SmemAllocation("a", "64x32xf32", swizzle=128)]
 
         @consumer_work(work_attrs=WorkAttr.AUXILIARY, returns="total")
         def zero(self, stage_info):
@@ -54,8 +54,8 @@ def kernel(A: TensorMap("f32", (64, 32), 128), D: Buffer("f32", (64,)), num_k_ti
     # 3. The dependency graph states the intended resource ordering.
     resource_dependency_graph = {
         smem_a: [gmem_a],
-        gmem_d: [smem_a],
     }
+    resource_dependency_graph[gmem_d] = [smem_a]
 
     # 4. The captured schedule records the task ordering.
     @schedule
