@@ -11,8 +11,8 @@ import re
 
 from mlir_ts import dsl, ir, ops
 
-__all__ = ["broadcast", "fma", "vector_load", "vector_store", "vector_reduce", "elect", "fragment_map", "fragment_reduce",
-           "wgmma", "wgmma_zero", "wgmma_start", "wgmma_wait", "named_barrier", "mbarrier"]
+__all__ = ["broadcast", "fma", "vector_load", "vector_store", "extract", "vector_reduce", "elect", "fragment_map",
+           "fragment_reduce", "wgmma", "wgmma_zero", "wgmma_start", "wgmma_wait", "named_barrier", "mbarrier"]
 
 
 def _element(type):
@@ -52,6 +52,12 @@ def vector_load(memory, indices, type):
 def vector_store(value, memory, indices):
     """Writes a vector to consecutive elements of the last dimension, from `indices` on."""
     dsl.emit("vector.store", [value, memory, *map(dsl.unwrap, indices)], [])
+
+
+def extract(value, position):
+    """One element of a vector; the position is an int."""
+    attributes = {"static_position": ir.Attribute.array_i64(dsl._context(), [position])}
+    return dsl.Value(dsl.emit("vector.extract", [value], [value.type.element], attributes).result)
 
 
 def vector_reduce(kind, value):

@@ -183,4 +183,6 @@ def test_leader_routed_bytes_are_checked():
     exec(compile(text, path_of("leader_routed"), "exec"), names)  # noqa: S102
     with pytest.raises(mlir_ts.CompileError) as caught:
         names["kernel"].check()
-    assert caught.value.id.startswith("TS2") and caught.value.file.endswith("leader_routed.py")
+    error = caught.value
+    assert error.id == "TS217" and error.file.endswith("leader_routed.py")
+    assert text.splitlines()[error.line - 1].startswith("cfg = ")
