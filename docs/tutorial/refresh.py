@@ -9,6 +9,8 @@ exception that the changed program ends with (all of them without a number). tes
 Not a part of the tutorial.
 """
 import difflib
+import importlib.util
+import os
 import pathlib
 import re
 import shutil
@@ -45,7 +47,9 @@ def run(name, text=None):
             shutil.copy(program, folder)
         if text is not None:
             pathlib.Path(folder, name).write_text(text)
-        done = subprocess.run([sys.executable, name], cwd=folder, capture_output=True, text=True, timeout=300)
+        package = pathlib.Path(importlib.util.find_spec("mlir_ts").origin).absolute().parents[1]
+        done = subprocess.run([sys.executable, name], cwd=folder, capture_output=True, text=True, timeout=300,
+                              env={**os.environ, "PYTHONPATH": str(package)})
         told = done.stdout + done.stderr if done.returncode == 0 else done.stderr
         told = told.replace(folder + "/", "")
     if done.returncode:
@@ -63,11 +67,19 @@ def shown(lines, count):
     return "".join(line.rstrip() + "\n" for line in [*lines[:count], *(["..."] if count < len(lines) else [])])
 
 
+def expect(fails, name, text=None):
+    """What a program prints that works, or fails with an exception of mlir_ts."""
+    status, lines = run(name, text)
+    if bool(status) != fails or fails and not lines[0].startswith("mlir_ts.errors."):
+        raise RuntimeError(f"{name} {'with its mistake' if fails else 'as it is'} ended with {status}:\n" + "\n".join(lines))
+    return lines
+
+
 def renew(text):
     """The page as it should be."""
     text = PROGRAM.sub(lambda m: m[1] + (HERE / m[2]).read_text() + m[4], text)
-    text = PRINTS.sub(lambda m: m[1] + shown(run(m[2])[1], m[3]) + m[5], text)
-    return MISTAKE.sub(lambda m: m[1] + shown(run(m[2], changed(m[2], m[4]))[1], m[3]) + m[6], text)
+    text = PRINTS.sub(lambda m: m[1] + shown(expect(False, m[2]), m[3]) + m[5], text)
+    return MISTAKE.sub(lambda m: m[1] + shown(expect(True, m[2], changed(m[2], m[4])), m[3]) + m[6], text)
 
 
 def drift(page):

@@ -62,7 +62,7 @@ class Destination(MemoryResource):
     def store(self, stage_info, *, values):
         row, column = self.corner(stage_info)
         thread = dsl.info("thread", results="index")
-        dsl.op("vector.store", values, self.array, thread + row, stage_info.loop_offset * 32 + column, results=[])
+        dsl.vector_store(values, self.array, (row + thread, column + stage_info.loop_offset * 32))
 
 
 @schedule

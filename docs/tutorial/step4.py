@@ -55,8 +55,9 @@ def store_schedule(queue, acc, destination):
 @kernel(arch="sm_100a")
 def gemm(A: step3.OPERAND, B: step3.OPERAND, D: Buffer("f32", (None, None)), tiles_m: Index("div(dim(A, 0), 128)"),
          tiles_n: Index("div(dim(B, 0), 128)"), tiles_k: Index("ceildiv(dim(A, 1), 64)", min=1)):
-    queue = WorkQueue(name="tiles", tile_scheduler_config=TileSchedulerConfig.create_static_persistent_tile_scheduler_params(
-        PersistentTileSchedulerParams((tiles_m, tiles_n))))
+    queue = WorkQueue(
+        name="tiles", tile_scheduler_config=TileSchedulerConfig.create_static_persistent_tile_scheduler_params(
+            PersistentTileSchedulerParams((tiles_m, tiles_n))))
     source, ab, acc = Source(name="gmem_ab"), step3.Operands(A, B), step3.Accumulator(1)
     destination = Destination(D)
     TaskManager(

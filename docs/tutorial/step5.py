@@ -28,7 +28,7 @@ class Destination(MemoryResource):
         piece = dsl.subview(stage_info.staging, (warp, part % 2, 0, 0), (1, 1, 32, 32), PIECE)
         dsl.bulk_wait(1, read=True)
         dsl.warp_sync()
-        dsl.op("vector.store", values, piece, lane, dsl.const(0), results=[])
+        dsl.vector_store(values, piece, (lane, 0))
         dsl.fence("proxy_async_shared")
         dsl.warp_sync()
         dsl.tma_store(piece, self.array, coords=(m * 128 + warp * 32, n * 128 + part * 32))

@@ -1,26 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """The tutorial: every program runs and is right, every mistake gives the message that its page shows."""
-import os
 import pathlib
 import re
 import sys
 
 import pytest
 
-import mlir_ts
-
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.append(str(ROOT / "docs" / "tutorial"))
 import refresh  # noqa: E402
 
 PAGES = refresh.pages()
-
-
-@pytest.fixture(autouse=True)
-def same_package(monkeypatch):
-    """The programs run in processes of their own."""
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(pathlib.Path(mlir_ts.__file__).parents[1]),
-                                                      os.environ.get("PYTHONPATH", "")]))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=[page.stem for page in PAGES])
@@ -36,7 +26,8 @@ def test_page_shows_what_is_there(page):
 
 
 # What a page promises about its mistake, beside the text of the message.
-MISTAKES = {"step1": "mlir_ts.errors.Error: a run-time value has no truth", "step2": "mlir_ts.errors.RefutedError: [TS302]",
+MISTAKES = {"step1": "mlir_ts.errors.Error: a run-time value has no truth",
+            "step2": "mlir_ts.errors.RefutedError: [TS302]",
             "step3": "mlir_ts.errors.CompileError: [TS228]", "step4": "mlir_ts.errors.RefutedError: [TS301]",
             "step5": "mlir_ts.errors.KernelFault: step5.py:31: error: [TS702]"}
 

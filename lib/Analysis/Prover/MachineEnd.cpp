@@ -120,8 +120,8 @@ void Machine::describeBlocked(const State &state, Fault &result) const {
       int64_t slot = state.variables[size_t(agent.variableBase + spec.slot)] + spec.ahead;
       barrier = spec.barrier + int(slot % spec.stages);
       const std::string &ring = program.kernel->resources[size_t(spec.resource)].name;
-      blocked.waitsFor = spec.drain      ? "before it exits, the return of use " +
-                                               number(slot - spec.stages) + " of '" + ring + "'"
+      blocked.waitsFor = spec.drain ? "the return of use " + number(slot - spec.stages) + " of '" +
+                                          ring + "' before it exits"
                          : spec.producer ? "a free stage of '" + ring + "'"
                                          : "the data of '" + ring + "'";
       if (!spec.drain)
