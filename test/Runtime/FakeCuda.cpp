@@ -18,7 +18,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <deque>
+#include <list>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -33,7 +33,7 @@ struct Kernel {
   std::string name;
   bool told = false; // its first launch
 };
-std::deque<Kernel> kernels;
+std::list<Kernel> kernels; // handed out by address
 
 bool fault(const char *name) {
   const char *planted = std::getenv("TS_FAKE_FAULT");
