@@ -3,19 +3,20 @@
 
     python attention_forward.py [--heads 2] [--queries 200] [--keys 300] [--causal 1] [--device cuda]
 
-Q and O are heads x queries x 64, K and V heads x keys x 64. A simpler form of examples/attention_sm90.mlir: a tile is 128
-queries of one head, 64 for each of two warpgroups, and three warps load Q, K and V. Row maximum, row sum and output are
-task-local variables, which the loop over blocks of 128 keys carries in registers; the probabilities go from one product
-to the next in registers too. The warpgroups take turns in issuing products (a baton), so that the softmax of one
-overlaps with the products of the other.
+Q and O are heads x queries x 64, K and V heads x keys x 64. A simpler form of examples/attention_sm90.mlir: a tile is
+128 queries of one head, 64 for each of two warpgroups, and three warps load Q, K and V. Row maximum, row sum and output
+are task-local variables, which the loop over blocks of 128 keys carries in registers; the probabilities go from one
+product to the next in registers too. The warpgroups take turns in issuing products (a baton), so that the softmax of
+one overlaps with the products of the other.
 """
 import numpy as np
 
 from common import compare, from_bf16, options, run, to_bf16
 from mlir_ts import Index, Scalar, TensorMap, dsl, kernel
-from mlir_ts.task_scheduling import (Baton, MemoryResource, PersistentTileSchedulerParams, PipelineConfig, SmemAllocation,
-                                     Task, TaskLocalVariable, TaskManager, TileSchedulerConfig, WorkAttr, WorkQueue,
-                                     consumer_work, domain_loop, producer_work, schedule, work_tile_loop)
+from mlir_ts.task_scheduling import (Baton, MemoryResource, PersistentTileSchedulerParams, PipelineConfig,
+                                     SmemAllocation, Task, TaskLocalVariable, TaskManager, TileSchedulerConfig,
+                                     WorkAttr, WorkQueue, consumer_work, domain_loop, producer_work, schedule,
+                                     work_tile_loop)
 
 S_ACCUMULATORS, S, P = "!ts.wgmma<64x128xf32>", "!ts.fragment<64x128xf32>", "!ts.fragment<64x128xbf16>"
 OUT, ROWS = "!ts.fragment<64x64xf32>", "vector<2xf32>"
@@ -217,8 +218,8 @@ def attention(Q: MAP, K: MAP, V: MAP, O: TensorMap("bf16", box=(1, 16, 64), swiz
     softmax.to_log2, softmax.keys, softmax.causal = scale * LOG2E, keys, causal
     q, k, v = Queries("smem_q", Q), Keys("smem_k", K), Values("smem_v", V)
     turn = Baton(name="turn", holders=2)
-    queue = WorkQueue(name="tiles", tile_scheduler_config=TileSchedulerConfig.create_static_persistent_tile_scheduler_params(
-        PersistentTileSchedulerParams((heads, tiles))))
+    static = TileSchedulerConfig.create_static_persistent_tile_scheduler_params
+    queue = WorkQueue(name="tiles", tile_scheduler_config=static(PersistentTileSchedulerParams((heads, tiles))))
 
     def loader(warp, tile, captured):
         return Task(name=f"load_{tile.name}", src_resources=[source, queue], dst_resources=[tile], warp_idx=warp,

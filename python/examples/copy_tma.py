@@ -7,9 +7,9 @@ import numpy as np
 
 from common import compare, options, run
 from mlir_ts import Index, TensorMap, dsl, kernel
-from mlir_ts.task_scheduling import (MemoryResource, PersistentTileSchedulerParams, PipelineConfig, SmemAllocation, Task,
-                                     TaskManager, TileSchedulerConfig, WorkQueue, consumer_work, producer_work, schedule,
-                                     work_tile_loop)
+from mlir_ts.task_scheduling import (MemoryResource, PersistentTileSchedulerParams, PipelineConfig, SmemAllocation,
+                                     Task, TaskManager, TileSchedulerConfig, WorkQueue, consumer_work, producer_work,
+                                     schedule, work_tile_loop)
 
 
 class Source(MemoryResource):
@@ -71,8 +71,8 @@ def store_schedule(queue, tile, destination):
 def copy_tma(A: TensorMap("f32", box=(64, 32), swizzle=128), D: TensorMap("f32", box=(64, 32), swizzle=128),
              tiles_m: Index("ceildiv(dim(A, 0), 64)"), tiles_n: Index("ceildiv(dim(A, 1), 32)")):
     source, tile, destination = Source(name="gmem_a"), Tile(A), Destination(D)
-    queue = WorkQueue(name="tiles", tile_scheduler_config=TileSchedulerConfig.create_static_persistent_tile_scheduler_params(
-        PersistentTileSchedulerParams((tiles_m, tiles_n))))
+    static = TileSchedulerConfig.create_static_persistent_tile_scheduler_params
+    queue = WorkQueue(name="tiles", tile_scheduler_config=static(PersistentTileSchedulerParams((tiles_m, tiles_n))))
     TaskManager(
         tasks=[
             Task(name="load", src_resources=[source, queue], dst_resources=[tile], warp_idx=0,

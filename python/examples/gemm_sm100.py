@@ -10,10 +10,10 @@ import numpy as np
 
 from common import compare, from_bf16, options, run, to_bf16
 from mlir_ts import Index, TensorMap, dsl, kernel
-from mlir_ts.task_scheduling import (ClcDynamicPersistentTileSchedulerParams, MemoryResource, PersistentTileSchedulerParams,
-                                     PipelineConfig, SmemAllocation, Task, TaskManager, TileSchedulerConfig,
-                                     TmemAllocation, WorkAttr, WorkQueue, consumer_work, domain_loop, last_iter,
-                                     producer_work, schedule, work_tile_loop)
+from mlir_ts.task_scheduling import (ClcDynamicPersistentTileSchedulerParams, MemoryResource,
+                                     PersistentTileSchedulerParams, PipelineConfig, SmemAllocation, Task, TaskManager,
+                                     TileSchedulerConfig, TmemAllocation, WorkAttr, WorkQueue, consumer_work,
+                                     domain_loop, last_iter, producer_work, schedule, work_tile_loop)
 
 PIECE = "memref<32x32xf32, strided<[32, 1], offset: ?>, #ts.smem<128>>"
 
@@ -153,7 +153,8 @@ def make(dynamic):
                 tile_scheduler_config=TileSchedulerConfig.create_clc_dynamic_persistent_tile_scheduler_params(
                     ClcDynamicPersistentTileSchedulerParams((tiles_m, tiles_n), group=8)))
         else:
-            queue = WorkQueue(name="tiles", tile_scheduler_config=TileSchedulerConfig.create_static_persistent_tile_scheduler_params(
+            static = TileSchedulerConfig.create_static_persistent_tile_scheduler_params
+            queue = WorkQueue(name="tiles", tile_scheduler_config=static(
                 PersistentTileSchedulerParams((tiles_m, tiles_n), group=8)))
         tasks = [
             Task(name="load", src_resources=[source, queue], dst_resources=[ab], warp_idx=5,

@@ -10,8 +10,8 @@ import numpy as np
 
 from common import compare, from_bf16, options, run, to_bf16
 from mlir_ts import Index, TensorMap, dsl, kernel
-from mlir_ts.task_scheduling import (MemoryResource, PersistentTileSchedulerParams, PipelineConfig, SmemAllocation, Task,
-                                     TaskLocalVariable, TaskManager, TileSchedulerConfig, WorkAttr, WorkQueue,
+from mlir_ts.task_scheduling import (MemoryResource, PersistentTileSchedulerParams, PipelineConfig, SmemAllocation,
+                                     Task, TaskLocalVariable, TaskManager, TileSchedulerConfig, WorkAttr, WorkQueue,
                                      consumer_work, domain_loop, not_first_iter, producer_work, schedule, when_true,
                                      work_tile_loop)
 
@@ -121,7 +121,8 @@ def gemm(A: TensorMap("bf16", box=(128, 64), swizzle=128), B: TensorMap("bf16", 
          D: TensorMap("f32", box=(16, 32), swizzle=128), tiles_m: Index("ceildiv(dim(A, 0), 128)"),
          tiles_n: Index("ceildiv(dim(B, 0), 256)"), tiles_k: Index("ceildiv(dim(A, 1), 64)")):
     source, ab, destination = Source(name="gmem_ab"), Operands(A, B), Destination(D)
-    queue = WorkQueue(name="tiles", tile_scheduler_config=TileSchedulerConfig.create_static_persistent_tile_scheduler_params(
+    static = TileSchedulerConfig.create_static_persistent_tile_scheduler_params
+    queue = WorkQueue(name="tiles", tile_scheduler_config=static(
         PersistentTileSchedulerParams((tiles_m, tiles_n), group=8)))
     TaskManager(
         tasks=[

@@ -12,8 +12,8 @@ import numpy as np
 
 from common import compare, from_bf16, options, run, to_bf16
 from mlir_ts import Index, TensorMap, dsl, kernel
-from mlir_ts.task_scheduling import (MemoryResource, PipelineConfig, SmemAllocation, Task, TaskLocalVariable, TaskManager,
-                                     TmemAllocation, consumer_work, domain_loop, producer_work, schedule)
+from mlir_ts.task_scheduling import (MemoryResource, PipelineConfig, SmemAllocation, Task, TaskLocalVariable,
+                                     TaskManager, TmemAllocation, consumer_work, domain_loop, producer_work, schedule)
 
 PIECE = "memref<32x32xf32, strided<[32, 1], offset: ?>, #ts.smem<128>>"
 LOG2E, MASKED = 1.44269504, -1e30
@@ -156,8 +156,10 @@ def store_schedule(products, destination, n):
 
 
 @kernel(arch="sm_100a")
-def interleaved_softmax(Q: TensorMap("bf16", box=(1, 128, 64), swizzle=128), K: TensorMap("bf16", box=(1, 64, 64), swizzle=128),
-                        V: TensorMap("bf16", box=(1, 64, 64), swizzle=128), O: TensorMap("f32", box=(1, 32, 32), swizzle=128),  # noqa: E741
+def interleaved_softmax(Q: TensorMap("bf16", box=(1, 128, 64), swizzle=128),
+                        K: TensorMap("bf16", box=(1, 64, 64), swizzle=128),
+                        V: TensorMap("bf16", box=(1, 64, 64), swizzle=128),
+                        O: TensorMap("f32", box=(1, 32, 32), swizzle=128),  # noqa: E741
                         keys: Index("dim(K, 1)"), num_k_tiles: Index("2 * ceildiv(dim(Q, 0), 2)")):
     NUM_LANES = 2
 

@@ -11,8 +11,8 @@ import numpy as np
 
 from common import compare, from_bf16, options, run, to_bf16
 from mlir_ts import Index, TensorMap, dsl, kernel
-from mlir_ts.task_scheduling import (MemoryResource, PersistentTileSchedulerParams, PipelineConfig, SmemAllocation, Task,
-                                     TaskManager, TileSchedulerConfig, TmemAllocation, WorkQueue, consumer_work,
+from mlir_ts.task_scheduling import (MemoryResource, PersistentTileSchedulerParams, PipelineConfig, SmemAllocation,
+                                     Task, TaskManager, TileSchedulerConfig, TmemAllocation, WorkQueue, consumer_work,
                                      domain_loop, last_iter, producer_work, schedule, work_tile_loop)
 
 
@@ -84,7 +84,8 @@ def gemm(A: TensorMap("bf16", (128, 64), 128), B: TensorMap("bf16", (128, 64), 1
     smem_a, smem_b = Smem(name="smem_a", pipeline_config=config), Smem(name="smem_b", pipeline_config=config)
     smem_a.source, smem_b.source, gmem_d.target = A, B, D
     gmem_a.dimension, gmem_b.dimension = 0, 1
-    proxy = Proxy(name="proxy", is_barrier=True, pipeline_config=PipelineConfig.create_async_umma_pipeline_cfg(num_stages=3))
+    proxy = Proxy(name="proxy", is_barrier=True,
+                  pipeline_config=PipelineConfig.create_async_umma_pipeline_cfg(num_stages=3))
     tmem_c = Tmem(name="tmem_c", pipeline_config=PipelineConfig.create_umma_async_pipeline_cfg(num_stages=2))
     work_queue = WorkQueue(tile_scheduler_config=TileSchedulerConfig.create_static_persistent_tile_scheduler_params(
         PersistentTileSchedulerParams((tiles_m, tiles_n))))

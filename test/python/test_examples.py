@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""The examples: each runs without arguments and checks itself; sizes that fit no tile; the same PTX as their text form."""
+"""The examples: each runs without arguments and checks itself, also with sizes that fit no tile; the GEMM has the PTX
+of its text form."""
 import importlib
 import os
 import re
@@ -16,11 +17,16 @@ FOLDER = os.path.join(ROOT, "python", "examples")
 EXAMPLES = sorted(f[:-3] for f in os.listdir(FOLDER) if f.endswith(".py") and f != "common.py")
 
 
+def start(name, *options):
+    """An example as users start it, and what it printed."""
+    environment = dict(os.environ, PYTHONPATH=os.path.dirname(os.path.dirname(mlir_ts.__file__)))
+    return subprocess.run([sys.executable, os.path.join(FOLDER, name + ".py"), *options], capture_output=True,
+                          text=True, env=environment, timeout=120)
+
+
 def run(name, *options):
     """What an example prints; it has to succeed."""
-    environment = dict(os.environ, PYTHONPATH=os.path.dirname(os.path.dirname(mlir_ts.__file__)))
-    done = subprocess.run([sys.executable, os.path.join(FOLDER, name + ".py"), *options], capture_output=True, text=True,
-                          env=environment, timeout=120)
+    done = start(name, *options)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
@@ -35,15 +41,14 @@ def test_runs_without_arguments(name):
     "copy_tma --rows 1 --columns 4", "gemm_sm90 --m 1 --n 4 --k 8", "gemm_sm90 --m 130 --n 260 --k 0",
     "gemm_sm90 --m 300 --n 300 --k 200 --schedule adversarial:1", "gemm_sm100 --static 1 --m 100 --n 200 --k 72",
     "split_consumer --k 0", "interleaved_softmax --batch 1 --keys 8", "attention_forward --keys 0",
-    "attention_forward --queries 130 --keys 130 --causal 1 --schedule random:5", "attention_forward --keys 100 --heads 1"])
+    "attention_forward --queries 130 --keys 130 --causal 1 --schedule random:5",
+    "attention_forward --keys 100 --heads 1"])
 def test_other_sizes(line):
     run(*line.split())
 
 
 def test_a_size_that_cannot_be_is_refused():
-    environment = dict(os.environ, PYTHONPATH=os.path.dirname(os.path.dirname(mlir_ts.__file__)))
-    done = subprocess.run([sys.executable, os.path.join(FOLDER, "gemm_sm90.py"), "--k", "65"], capture_output=True, text=True,
-                          env=environment, timeout=120)
+    done = start("gemm_sm90", "--k", "65")
     assert done.returncode == 1 and "TMA needs a multiple of 16 bytes" in done.stderr and "Traceback" not in done.stderr
 
 

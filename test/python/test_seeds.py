@@ -10,15 +10,16 @@ import pytest
 import mlir_ts
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "seeds")
-#: Programs that are examples for users at the same time.
-EXAMPLES = {"split_consumer": "split_consumer", "domain_lanes": "interleaved_softmax"}
+#: Programs that are examples for users at the same time: the module and its kernel.
+EXAMPLES = {"split_consumer": ("split_consumer", "gemm"),
+            "domain_lanes": ("interleaved_softmax", "interleaved_softmax")}
 SCHEDULES = ("fair", "random:1", "random:2", "adversarial:0", "adversarial:1")
 
 
 def path_of(name):
     """The program that holds seeds/NAME.txt."""
     if name in EXAMPLES:
-        return importlib.util.find_spec(EXAMPLES[name]).origin
+        return importlib.util.find_spec(EXAMPLES[name][0]).origin
     return os.path.join(FOLDER, name + ".py")
 
 
@@ -72,8 +73,7 @@ def text_of(name):
 
 def proven(name):
     """The kernel of a program, checked and proven."""
-    module = load(name)
-    kernel = module.kernel if name not in EXAMPLES else getattr(module, {"split_consumer": "gemm"}.get(name, EXAMPLES[name]))
+    kernel = getattr(load(name), EXAMPLES[name][1] if name in EXAMPLES else "kernel")
     assert kernel.check().proven
     return kernel
 
@@ -97,14 +97,15 @@ def test_the_skeleton_is_reported(capsys):
     assert "acquire smem_a" in capsys.readouterr().out  # the table comes before the verdict
 
 
-@pytest.mark.parametrize("name", ["ping_pong", "split_consumer", "warp_lanes", "wait_lanes", "domain_lanes", "leader_routed",
-                                  "skeleton"])
+@pytest.mark.parametrize("name", ["ping_pong", "split_consumer", "warp_lanes", "wait_lanes", "domain_lanes",
+                                  "leader_routed", "skeleton"])
 def test_only_the_ellipses_are_filled(name):
     assert holds(read(name + ".txt"), text_of(name))
 
 
 def test_the_skeleton_is_completed():
-    assert holds(read("skeleton.txt"), read("complete.py"), paragraphs=6)  # all but the TaskManager, which gets two tasks
+    # All but the TaskManager, which gets two tasks.
+    assert holds(read("skeleton.txt"), read("complete.py"), paragraphs=6)
 
 
 @pytest.mark.parametrize("columns", [0, 32, 200])

@@ -7,8 +7,8 @@ from mlir_ts.task_scheduling.enums import GroupMode, TileSchedulerType
 from mlir_ts.task_scheduling.resources import MemoryResource
 from mlir_ts.task_scheduling.schedule import Call, caller, record
 
-__all__ = ["WorkQueue", "TileSchedulerConfig", "PersistentTileSchedulerParams", "ClcDynamicPersistentTileSchedulerParams",
-           "PdlWaitBarrier", "PdlLaunchBarrier", "PipelineGroup", "Baton"]
+__all__ = ["WorkQueue", "TileSchedulerConfig", "PersistentTileSchedulerParams",
+           "ClcDynamicPersistentTileSchedulerParams", "PdlWaitBarrier", "PdlLaunchBarrier", "PipelineGroup", "Baton"]
 
 
 @dataclasses.dataclass(frozen=True)

@@ -323,8 +323,8 @@ class MemoryResource:
             if name not in arguments and isinstance(slot, TaskLocalVariable):
                 arguments[name] = written(slot)
                 if arguments[name] is None:
-                    refuse("TS111", f"'{self.name}.{method.name}' takes '{name}' from a task-local variable that nothing in "
-                           "this schedule has written")
+                    refuse("TS111", f"'{self.name}.{method.name}' takes '{name}' from a task-local variable that "
+                           "nothing in this schedule has written")
         missing = [p for p in accepted if p not in arguments and parameters[p].default is inspect.Parameter.empty and
                    parameters[p].kind is not inspect.Parameter.VAR_KEYWORD]
         if missing:

@@ -2,8 +2,8 @@
 # 64 rows over its column tiles. Arguments, the store task and the bodies are ours.
 import mlir_ts
 from mlir_ts import Buffer, Index, TensorMap, dsl
-from mlir_ts.task_scheduling import (MemoryResource, PipelineConfig, SmemAllocation, Task, TaskLocalVariable, TaskManager,
-                                     WorkAttr, consumer_work, domain_loop, producer_work, schedule)
+from mlir_ts.task_scheduling import (MemoryResource, PipelineConfig, SmemAllocation, Task, TaskLocalVariable,
+                                     TaskManager, WorkAttr, consumer_work, domain_loop, producer_work, schedule)
 
 smem_a_pipeline_config = PipelineConfig.create_tma_async_pipeline_cfg(num_stages=2, num_bytes=8192)
 

@@ -2,9 +2,9 @@
 # 64 rows each, and the first of them arms the barrier for both.
 import mlir_ts
 from mlir_ts import Buffer, Index, TensorMap, dsl
-from mlir_ts.task_scheduling import (CooperativeGroup, MemoryResource, PipelineConfig, SignalingThreads, SmemAllocation, Task,
-                                     TaskLocalVariable, TaskManager, WorkAttr, consumer_work, domain_loop, producer_work,
-                                     schedule)
+from mlir_ts.task_scheduling import (CooperativeGroup, MemoryResource, PipelineConfig, SignalingThreads, SmemAllocation,
+                                     Task, TaskLocalVariable, TaskManager, WorkAttr, consumer_work, domain_loop,
+                                     producer_work, schedule)
 
 bytes_one_warp_one_cta = 64 * 32 * 4
 total_bytes = 2 * bytes_one_warp_one_cta
@@ -34,7 +34,8 @@ class Tile(MemoryResource):
 
     @producer_work
     def load_half(self, stage_info, *, row):
-        half = dsl.subview(stage_info.a, (row, 0), (64, 32), "memref<64x32xf32, strided<[32, 1], offset: ?>, #ts.smem<128>>")
+        half = dsl.subview(stage_info.a, (row, 0), (64, 32),
+                           "memref<64x32xf32, strided<[32, 1], offset: ?>, #ts.smem<128>>")
         dsl.tma_load(self.source, half, coords=(row, stage_info.loop_offset * 32))
 
     @consumer_work(work_attrs=WorkAttr.AUXILIARY, returns="total")
@@ -74,7 +75,8 @@ def add_schedule(tile, destination, rounds):
 
 @mlir_ts.kernel(arch="sm_90a")
 def kernel(A: TensorMap("f32", (64, 32), 128), D: Buffer("f32", (128,)), rounds: Index("ceildiv(dim(A, 1), 32)")):
-    source, tile, destination = Source(name="gmem_a"), Tile(name="smem_a", pipeline_config=cfg), Destination(name="gmem_d")
+    source, destination = Source(name="gmem_a"), Destination(name="gmem_d")
+    tile = Tile(name="smem_a", pipeline_config=cfg)
     tile.source, destination.target = A, D
     TaskManager(
         tasks=[

@@ -87,7 +87,8 @@ def store_schedule(inputs, outputs, destination, tiles):
 
 
 @mlir_ts.kernel(arch="sm_90a")
-def kernel(A: TensorMap("f32", (32, 32), 128), D: TensorMap("f32", (32, 32), 128), rounds: Index("ceildiv(dim(A, 0), 128)")):
+def kernel(A: TensorMap("f32", (32, 32), 128), D: TensorMap("f32", (32, 32), 128),
+           rounds: Index("ceildiv(dim(A, 0), 128)")):
     source, destination, inputs = Source(name="a"), Destination(name="d"), Tile(name="inputs", pipeline_config=cfg)
     outputs = Tile(name="outputs", pipeline_config=PipelineConfig.create_async_async_pipeline_cfg(
         num_stages=4, interleave_stride=(4, 4, 1, 1)))

@@ -106,11 +106,12 @@ def store_schedule(accumulators, destination):
 
 
 @mlir_ts.kernel(arch="sm_100a")
-def kernel(A: TensorMap("bf16", (128, 64), 128), B: TensorMap("bf16", (64, 64), 128), D: TensorMap("f32", (32, 32), 128),
-           rounds: Index("ceildiv(dim(A, 1), 64)")):
-    source, ab, destination = Source(name="gmem_ab"), Operands(name="ab", pipeline_config=cfg), Destination(name="gmem_d")
-    accumulators = [Accumulator(name=f"acc{lane}", pipeline_config=PipelineConfig.create_umma_async_pipeline_cfg(num_stages=1))
-                    for lane in range(4)]
+def kernel(A: TensorMap("bf16", (128, 64), 128), B: TensorMap("bf16", (64, 64), 128),
+           D: TensorMap("f32", (32, 32), 128), rounds: Index("ceildiv(dim(A, 1), 64)")):
+    source, destination = Source(name="gmem_ab"), Destination(name="gmem_d")
+    ab = Operands(name="ab", pipeline_config=cfg)
+    single = PipelineConfig.create_umma_async_pipeline_cfg(num_stages=1)
+    accumulators = [Accumulator(name=f"acc{lane}", pipeline_config=single) for lane in range(4)]
     ab.map_a, ab.map_b, destination.target = A, B, D
     tiles = rounds * 4
     TaskManager(
