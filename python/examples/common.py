@@ -9,11 +9,12 @@ import mlir_ts
 
 
 def options(description, **sizes):
-    """The command line: --arch, --device, --seed and one option for each size."""
+    """The command line: --arch, --device, --schedule, --sms, --seed and one option for each size."""
     parser = argparse.ArgumentParser(description=description.strip().splitlines()[0])
     parser.add_argument("--arch", default="", help="target; default: the example's")
     parser.add_argument("--device", default="emulator", choices=["emulator", "cuda"])
     parser.add_argument("--schedule", default="fair", help="of the emulator: fair, random:SEED, adversarial:K")
+    parser.add_argument("--sms", type=int, default=132, help="multiprocessors that the emulator pretends to have")
     parser.add_argument("--seed", type=int, default=1)
     for name, value in sizes.items():
         parser.add_argument(f"--{name.replace('_', '-')}", type=int, default=value)
@@ -36,7 +37,7 @@ def run(kernel, args, *arrays, **more):
     try:
         print(kernel.check(args.arch).summary, end="")
         told = kernel(*arrays, arch=args.arch, device=args.device,
-                      **({"schedule": args.schedule} if args.device == "emulator" else {}), **more)
+                      **({"schedule": args.schedule, "sms": args.sms} if args.device == "emulator" else {}), **more)
         if told is not None:
             print(f"emulator: {told.instructions} instructions in {told.seconds:.2f} s")
     except mlir_ts.Error as error:

@@ -42,7 +42,11 @@ def test_runs_without_arguments(name):
     "gemm_sm90 --m 300 --n 300 --k 200 --schedule adversarial:1", "gemm_sm100 --static 1 --m 100 --n 200 --k 72",
     "split_consumer --k 0", "interleaved_softmax --batch 1 --keys 8", "attention_forward --keys 0",
     "attention_forward --queries 130 --keys 130 --causal 1 --schedule random:5",
-    "attention_forward --keys 100 --heads 1"])
+    "attention_forward --keys 100 --heads 1", "gemm_sm100 --arch sm_103a",
+    # Several tiles for each CTA: rings and accumulators go on from tile to tile.
+    "gemm_sm90 --sms 1 --m 300 --n 500 --k 152 --schedule random:3", "gemm_sm100 --sms 2 --m 300 --n 400",
+    "gemm_sm100 --static 1 --sms 1 --m 300 --k 72 --schedule adversarial:1", "split_consumer --sms 1 --m 300",
+    "copy_tma --sms 2", "attention_forward --sms 1 --heads 3 --causal 1 --schedule adversarial:2"])
 def test_other_sizes(line):
     run(*line.split())
 
@@ -50,6 +54,11 @@ def test_other_sizes(line):
 def test_a_size_that_cannot_be_is_refused():
     done = start("gemm_sm90", "--k", "65")
     assert done.returncode == 1 and "TMA needs a multiple of 16 bytes" in done.stderr and "Traceback" not in done.stderr
+
+
+def test_an_architecture_that_lacks_an_instruction_is_refused():
+    done = start("attention_forward", "--arch", "sm_100a")
+    assert done.returncode == 1 and "sm_90a" in done.stderr and "Traceback" not in done.stderr
 
 
 def test_a_wrong_result_fails():
