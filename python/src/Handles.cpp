@@ -13,7 +13,7 @@ Context::Context()
 Gather::Gather(mlir::MLIRContext &context)
     : context(context), silencer(context.getDiagEngine().registerHandler(
                             [](mlir::Diagnostic &) { return mlir::success(); })),
-      log_(context) {}
+      gathered(context) {}
 
 Gather::~Gather() { context.getDiagEngine().eraseHandler(silencer); }
 

@@ -25,8 +25,8 @@ struct EnvironmentFailure : Failure {
 };
 /// With the diagnostics that say what is wrong.
 struct DiagnosedFailure : Failure {
-  DiagnosedFailure(std::string summary, std::vector<ts::reports::Diagnostic> diagnostics)
-      : Failure(std::move(summary)), diagnostics(std::move(diagnostics)) {}
+  DiagnosedFailure(const std::string &summary, std::vector<ts::reports::Diagnostic> diagnostics)
+      : Failure(summary), diagnostics(std::move(diagnostics)) {}
   std::vector<ts::reports::Diagnostic> diagnostics;
 };
 
@@ -46,8 +46,8 @@ class Gather {
 public:
   explicit Gather(mlir::MLIRContext &context);
   ~Gather();
-  std::vector<ts::reports::Diagnostic> take() const { return log_.entries(); }
-  mlir::ts::driver::DiagnosticLog &log() { return log_; }
+  std::vector<ts::reports::Diagnostic> take() const { return gathered.entries(); }
+  mlir::ts::driver::DiagnosticLog &log() { return gathered; }
   /// Throws what was gathered, or `otherwise` if nothing was.
   [[noreturn]] void fail(const std::string &otherwise);
 
@@ -55,7 +55,7 @@ private:
   // The log sees a diagnostic first and passes it on to the handler that swallows it.
   mlir::MLIRContext &context;
   mlir::DiagnosticEngine::HandlerID silencer;
-  mlir::ts::driver::DiagnosticLog log_;
+  mlir::ts::driver::DiagnosticLog gathered;
 };
 
 /// Stands for one op as long as it exists.
