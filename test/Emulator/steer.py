@@ -272,6 +272,8 @@ def follow(tools, folder, source, ptx, kernel, args_of, limit):
     # A phase that ends too early lets accesses meet, which ends a run; without looking at races the
     # count itself shows.
     modes = [[]] + ([["--no-race-check"]] if kernel["kind"] in COUNTS else [])
+    # A stage that was never written ends a run before its barriers are at fault.
+    modes += [mode + ["--no-undefined-check"] for mode in modes]
     for more in (0, deepest(source) + 1) if choices(kernel)[2] else (0,):
         ways = steerings(kernel, source, text, more)
         for mode in modes:

@@ -38,6 +38,7 @@ emu::LaunchOptions Emulation::launchOptions(const Schedule &schedule) const {
   launch.threads = options.threads;
   launch.residentCtas = static_cast<unsigned>(sms);
   launch.checkRaces = !options.noRaceCheck;
+  launch.checkUninitialised = !options.noUndefinedCheck;
   launch.strictTcgen05Fences = options.strictTensorFences;
   launch.traceFile = options.traceFile;
   launch.timeoutSeconds = options.timeoutSeconds.value_or(defaultTimeout);

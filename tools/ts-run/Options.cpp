@@ -61,6 +61,7 @@ of the emulator:
   --trace FILE         Perfetto trace of the run (ui.perfetto.dev)
   --report text|json   how faults and runs are reported; json goes to the standard output (text)
   --no-race-check      faster; races and missing fences go unnoticed
+  --no-undefined-check reads of memory that nobody has written go unnoticed
   --strict-tcgen05-fences  a missing tcgen05.fence is a fault, not a warning
   --threads N          of this machine (all)
   --progress           prints how far a long run is, also where that is no terminal
@@ -308,6 +309,7 @@ Status checkCombination(Options &options) {
             : !options.traceFile.empty() ? "--trace"
             : options.jsonReport         ? "--report"
             : options.noRaceCheck        ? "--no-race-check"
+            : options.noUndefinedCheck   ? "--no-undefined-check"
             : options.strictTensorFences ? "--strict-tcgen05-fences"
             : options.threads            ? "--threads"
             : options.progress           ? "--progress"
@@ -343,6 +345,7 @@ Result<Options> parseOptions(int argc, char **argv) {
                                    {"--version", &Options::version},
                                    {"--all-schedules", &Options::everySchedule},
                                    {"--no-race-check", &Options::noRaceCheck},
+                                   {"--no-undefined-check", &Options::noUndefinedCheck},
                                    {"--strict-tcgen05-fences", &Options::strictTensorFences},
                                    {"--progress", &Options::progress}};
   Options options;

@@ -53,7 +53,7 @@ struct Options {
   std::string steerFile, traceFile;
   unsigned threads = 0;
   bool everySchedule = false;
-  bool noRaceCheck = false;
+  bool noRaceCheck = false, noUndefinedCheck = false;
   bool strictTensorFences = false;
   bool progress = false;
   bool jsonReport = false;

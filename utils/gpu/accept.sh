@@ -108,7 +108,8 @@ for list in "${lists[@]}"; do
         [ $device = cuda ] || kernel=${kernel%.cubin}
         [ $device = cuda ] || kernel=${kernel%.ptx}.ptx
         # A GPU takes either; a list for both says .ptx.
-        [ $device = emulator ] || [ -e "$kernels/$kernel" ] || kernel=${kernel%.ptx}.cubin
+        [ $device = emulator ] || [ -e "$kernels/$kernel" ] || [ ! -e "$kernels/${kernel%.ptx}.cubin" ] ||
+          kernel=${kernel%.ptx}.cubin
         check="" exact=yes arrays=() options=(${name:+--kernel "$name"})
         [ -e "$kernels/$kernel" ] || { report FAIL "$kernel" "is not in $kernels"; kernel=""; } ;;
       check) check=$rest ;;
