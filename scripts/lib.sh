@@ -14,6 +14,8 @@ ts_packages=(
 ts_build=$ts_root/build
 ts_bin=$ts_build/bin
 ts_python=python3
+# The extension module is for the Python that .venv comes from, whatever python3 is in PATH.
+[ -x /usr/bin/python3 ] && ts_cmake_python=-DPython3_EXECUTABLE=/usr/bin/python3
 
 say() { printf '== %s\n' "$*"; }
 die() { printf 'error: %s\n' "$*" >&2; exit 1; }
@@ -108,7 +110,7 @@ ts_build_preset() {
   log=$dir/build.log
   if [ ! -f "$dir/build.ninja" ]; then
     say "configuring $preset in ${dir#"$ts_root"/}"
-    cmake --preset "$preset" >"$log" 2>&1 || { tail -n 30 "$log"; echo "error: cmake failed; the whole output is in $log"; return 1; }
+    cmake --preset "$preset" ${ts_cmake_python:+"$ts_cmake_python"} >"$log" 2>&1 || { tail -n 30 "$log"; echo "error: cmake failed; the whole output is in $log"; return 1; }
   fi
   say "building ${*:-everything} in ${dir#"$ts_root"/}"
   if ! ninja -C "$dir" "$@" >"$log" 2>&1; then

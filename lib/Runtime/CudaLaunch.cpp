@@ -67,6 +67,17 @@ int64_t capabilityOf(const std::string &arch) {
   return value;
 }
 
+/// Code for sm_90a and the like runs on exactly that architecture.
+Status checkArchitecture(const CudaDevice &device, const std::string &arch) {
+  int64_t wanted = capabilityOf(arch);
+  bool exact = !arch.empty() && arch.back() == 'a';
+  if (exact ? wanted != device.capability : wanted > device.capability)
+    return environmentError(checkPrefix(CheckId::TS501) + "the kernel is for " + arch +
+                            ", but the device is sm_" + std::to_string(device.capability) + " (" +
+                            device.name + ")");
+  return Done{};
+}
+
 /// The driver's module of PTX text or a cubin.
 Result<cuda::Module> loadImage(const cuda::Driver &driver, const std::string &image) {
   char log[4096] = "";
@@ -173,18 +184,11 @@ private:
   };
 
   bool checkDevice() {
-    for (const Launch &launch : launches) {
-      // Code for sm_90a and the like runs on exactly that architecture.
-      const std::string &arch = launch.plan->arch;
-      int64_t wanted = capabilityOf(arch);
-      bool exact = !arch.empty() && arch.back() == 'a';
-      if (exact ? wanted != device.capability : wanted > device.capability) {
-        error = environmentError(checkPrefix(CheckId::TS501) + "the kernel is for " + arch +
-                                 ", but the device is sm_" + std::to_string(device.capability) +
-                                 " (" + device.name + ")");
+    for (const Launch &launch : launches)
+      if (Status status = checkArchitecture(device, launch.plan->arch); !status) {
+        error = status.error();
         return false;
       }
-    }
     return true;
   }
 
@@ -429,7 +433,10 @@ Result<CudaRunReport> ts::runOnCuda(CudaDevice &device, const std::string &image
   return Run(device, plans).run(image, arrays, outputs, options);
 }
 
-Result<std::unique_ptr<CudaImage>> CudaImage::load(CudaDevice &device, const std::string &image) {
+Result<std::unique_ptr<CudaImage>> CudaImage::load(CudaDevice &device, const std::string &image,
+                                                   const std::string &arch) {
+  if (Status status = checkArchitecture(device, arch); !status)
+    return status.error();
   Result<cuda::Module> module = loadImage(device.driver, image);
   if (!module)
     return module.error();

@@ -7,6 +7,7 @@
 `check_races`, `trace` (a Perfetto file), `sms`. Shapes, dtypes, strides and alignment that do not fit
 raise `LaunchError` with what was expected. Not for checking results: that is NumPy's job.
 """
+import ctypes
 import json
 
 import numpy as np
@@ -61,12 +62,13 @@ class _Array:
         if isinstance(value, np.ndarray):
             interface = dict(value.__array_interface__, itemsize=value.itemsize)
             self.device = "host"
+        elif hasattr(value, "__dlpack__"):
+            # Before the older interface: that one has no bf16.
+            self.device, interface, self.keep = _dlpack(name, value)
         elif hasattr(value, "__cuda_array_interface__"):
             interface = dict(value.__cuda_array_interface__)
             interface["itemsize"] = int(interface["typestr"][2:])
             self.device = "cuda"
-        elif hasattr(value, "__dlpack__"):
-            self.device, interface = _dlpack(value)
         else:
             raise LaunchError(f"'{name}': a {type(value).__name__} is no array; expected a NumPy array, or anything "
                               "with __cuda_array_interface__ or __dlpack__")
@@ -130,17 +132,43 @@ def _unpacked(name, shape, strides):
     return shape[:-1] + [2 * shape[-1]], [2 * stride for stride in strides[:-1]] + [1]
 
 
-def _dlpack(value):
-    """Device and interface of a tensor of another library."""
-    kind, _ = value.__dlpack_device__()
+class _DLTensor(ctypes.Structure):
+    """A tensor as DLPack lays it out (dlpack.h)."""
+
+    _fields_ = [("data", ctypes.c_void_p), ("device_type", ctypes.c_int32), ("device_id", ctypes.c_int32),
+                ("ndim", ctypes.c_int32), ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8),
+                ("lanes", ctypes.c_uint16), ("shape", ctypes.POINTER(ctypes.c_int64)),
+                ("strides", ctypes.POINTER(ctypes.c_int64)), ("byte_offset", ctypes.c_uint64)]
+
+
+#: DLPack's type codes and bits -> our names of dtypes; numbers beyond 6 are of DLPack 1.1.
+_DLPACK = {(4, 16): "bfloat16", (6, 8): "bool", (10, 8): "float8_e4m3fn", (12, 8): "float8_e5m2",
+           (14, 8): "float8_e8m0fnu"}
+_DLPACK.update({(code, bits): f"{name}{bits}" for code, name in ((0, "int"), (1, "uint"), (2, "float"))
+                for bits in (8, 16, 32, 64)})
+
+
+def _dlpack(name, value):
+    """Device, interface and what keeps it alive, of a tensor of another library."""
+    kind, ordinal = value.__dlpack_device__()
     if kind == 1:
         array = np.from_dlpack(value)
-        return "host", dict(array.__array_interface__, itemsize=array.itemsize, dtype=array.dtype.name)
+        return "host", dict(array.__array_interface__, itemsize=array.itemsize, dtype=array.dtype.name), array
     if kind != 2:
-        raise LaunchError(f"a tensor on DLPack device type {kind}; expected the host (1) or CUDA (2)")
-    size = value.element_size()
-    return "cuda", {"shape": tuple(value.shape), "strides": tuple(s * size for s in value.stride()), "itemsize": size,
-                    "data": (value.data_ptr(), False)}
+        raise LaunchError(f"'{name}': a tensor on DLPack device type {kind}; expected the host (1) or CUDA (2)")
+    if ordinal != 0:
+        raise LaunchError(f"'{name}': a tensor on CUDA device {ordinal}; kernels run on the first one")
+    capsule = value.__dlpack__()
+    pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    tensor = _DLTensor.from_address(pointer(capsule, b"dltensor"))
+    dtype = _DLPACK.get((tensor.code, tensor.bits)) if tensor.lanes == 1 else None
+    if dtype is None:
+        raise LaunchError(f"'{name}': elements of DLPack type {tensor.code} of {tensor.bits} bits; no kernel takes them")
+    size = tensor.bits // 8
+    strides = tuple(tensor.strides[i] * size for i in range(tensor.ndim)) if tensor.strides else None
+    return "cuda", {"shape": tuple(tensor.shape[i] for i in range(tensor.ndim)), "strides": strides, "itemsize": size,
+                    "dtype": dtype, "data": ((tensor.data or 0) + tensor.byte_offset, False)}, capsule
 
 
 def _scalar(name, value):
@@ -204,7 +232,7 @@ def launch(kernel, *arrays, scalars=None, device=None, schedule="fair", timeout=
         image = kernel.ptx.encode() if kernel._cubin is None else kernel._cubin
         if places == {"cuda"}:
             if kernel._image is None:
-                kernel._image = _core.CudaImage(image)
+                kernel._image = _core.CudaImage(image, kernel.arch)
             if not kernel._image._run(plan, addresses, timeout):
                 raise Error(f"'{entry['name']}' did not end in time; the device is unusable until this process ends")
         else:

@@ -228,8 +228,8 @@ void mlir_ts::bindRun(py::module_ &m) {
   m.def("_run_on_cuda", &runOnCuda, py::arg("plan"), py::arg("image"), py::arg("addresses"),
         py::arg("timeout"));
   py::class_<ts::CudaImage>(m, "CudaImage", "A kernel file on the device.")
-      .def(py::init([](const std::string &image) {
-        return unwrap(ts::CudaImage::load(cudaDevice(), image));
+      .def(py::init([](const std::string &image, const std::string &arch) {
+        return unwrap(ts::CudaImage::load(cudaDevice(), image, arch));
       }))
       .def("_run", &runInPlace, py::arg("plan"), py::arg("addresses"), py::arg("timeout"));
   m.def("_cuda_device", [] {

@@ -66,7 +66,9 @@ inline Result<CudaRunReport> runOnCuda(CudaDevice &device, const std::string &im
 /// A kernel file on the device, loaded once for many launches.
 class CudaImage {
 public:
-  static Result<std::unique_ptr<CudaImage>> load(CudaDevice &device, const std::string &image);
+  /// `arch` is what the image is for ("sm_90a").
+  static Result<std::unique_ptr<CudaImage>> load(CudaDevice &device, const std::string &image,
+                                                 const std::string &arch);
   ~CudaImage();
   CudaImage(const CudaImage &) = delete;
   CudaImage &operator=(const CudaImage &) = delete;
