@@ -28,7 +28,6 @@ gpu.module @gemm attributes {ts.chip = "sm_90a"} {
     %c64 = arith.constant 64 : index
     %c128 = arith.constant 128 : index
     %c256 = arith.constant 256 : index
-    %both = arith.constant 3 : i16
 
     %src = ts.resource "gmem_ab" gmem
     %ab = ts.resource "smem_ab" smem(a: !a, b: !b) pipeline(tma_async, stages = 4, advance_on_wait, mcast = (0, 1), cta_layout = (1, 2, 1, 1))
@@ -56,7 +55,7 @@ gpu.module @gemm attributes {ts.chip = "sm_90a"} {
             %rank = ts.info cta_rank : index
             %first = arith.muli %rank, %c128 : index
             %h = memref.subview %b[%first, 0] [128, 64] [1, 1] : !b to !b_half
-            ts.tma_load %B[%row_b, %col] to %h multicast(%both) : !operand_b, !b_half
+            ts.tma_load %B[%row_b, %col] to %h {along = "m"} : !operand_b, !b_half
           }
           ts.commit %ab
         }

@@ -46,9 +46,6 @@ gpu.module @patterns attributes {ts.chip = "sm_100a"} {
       %v = arith.remui %rank, %c2 : index
       %pair = arith.divui %rank, %c2 : index
       %first_a = arith.muli %pair, %c64 : index
-      %along_n = arith.constant 5 : i16
-      %shift = arith.index_cast %v : index to i16
-      %peers = arith.shli %along_n, %shift : i16
       ts.tile_loop %queue (%m, %n) {
         %row_a, %row_b = ts.consume %src "coords" -> index, index {
           %tile_m = arith.muli %m, %c256 : index
@@ -67,7 +64,7 @@ gpu.module @patterns attributes {ts.chip = "sm_100a"} {
           ts.acquire %ab
           ts.produce %ab "load" (%a, %b) {
             %half = memref.subview %a[%first_a, 0] [64, 64] [1, 1] : !tile_a to !half_a
-            ts.tma_load %A[%row_a, %col] to %half multicast(%peers) {cta_group = 2} : !operand, !half_a
+            ts.tma_load %A[%row_a, %col] to %half {cta_group = 2, along = "n"} : !operand, !half_a
             ts.tma_load %B[%row_b, %col] to %b {cta_group = 2} : !operand, !tile_b
           }
           ts.commit %ab
@@ -170,15 +167,6 @@ gpu.module @patterns attributes {ts.chip = "sm_100a"} {
       %pair_n = arith.divui %pair, %c2 : index
       %first_a = arith.muli %pair_n, %c64 : index
       %first_b = arith.muli %pair_m, %c32 : index
-      %along_n = arith.constant 17 : i16
-      %without_n = arith.remui %rank, %c4 : index
-      %shift_n = arith.index_cast %without_n : index to i16
-      %row_peers = arith.shli %along_n, %shift_n : i16
-      %along_m = arith.constant 5 : i16
-      %four_n = arith.muli %pair_n, %c4 : index
-      %without_m = arith.addi %four_n, %v : index
-      %shift_m = arith.index_cast %without_m : index to i16
-      %column_peers = arith.shli %along_m, %shift_m : i16
       ts.tile_loop %queue (%m, %n) {
         %row_a, %row_b = ts.consume %src "coords" -> index, index {
           %tile_m = arith.muli %m, %c512 : index
@@ -200,9 +188,9 @@ gpu.module @patterns attributes {ts.chip = "sm_100a"} {
           ts.acquire %ab
           ts.produce %ab "load" (%a, %b) {
             %half = memref.subview %a[%first_a, 0] [64, 64] [1, 1] : !tile_a to !half_a
-            ts.tma_load %A[%row_a, %col] to %half multicast(%row_peers) {cta_group = 2} : !operand, !half_a
+            ts.tma_load %A[%row_a, %col] to %half {cta_group = 2, along = "n"} : !operand, !half_a
             %part = memref.subview %b[%first_b, 0] [32, 64] [1, 1] : !tile_b to !half_b
-            ts.tma_load %B[%row_b, %col] to %part multicast(%column_peers) {cta_group = 2} : !quarter, !half_b
+            ts.tma_load %B[%row_b, %col] to %part {cta_group = 2, along = "m"} : !quarter, !half_b
           }
           ts.commit %ab
         }

@@ -41,13 +41,6 @@ gpu.module @patterns attributes {ts.chip = "sm_90a"} {
       %rank_n = arith.divui %rank, %c2 : index
       %half_a = arith.muli %rank_n, %c32 : index
       %half_b = arith.muli %rank_m, %c32 : index
-      %along_n = arith.constant 5 : i16
-      %along_m = arith.constant 3 : i16
-      %shift_n = arith.index_cast %rank_m : index to i16
-      %pair_m = arith.muli %rank_n, %c2 : index
-      %shift_m = arith.index_cast %pair_m : index to i16
-      %row_peers = arith.shli %along_n, %shift_n : i16
-      %column_peers = arith.shli %along_m, %shift_m : i16
       ts.tile_loop %queue (%m, %n) {
         %row_a, %row_b = ts.consume %src "coords" -> index, index {
           %tile_m = arith.muli %m, %c128 : index
@@ -65,9 +58,9 @@ gpu.module @patterns attributes {ts.chip = "sm_90a"} {
           ts.acquire %ab
           ts.produce %ab "load" (%a, %b) {
             %to_a = memref.subview %a[%half_a, 0] [32, 64] [1, 1] : !tile to !half
-            ts.tma_load %A[%row_a, %col] to %to_a multicast(%row_peers) : !operand, !half
+            ts.tma_load %A[%row_a, %col] to %to_a {along = "n"} : !operand, !half
             %to_b = memref.subview %b[%half_b, 0] [32, 64] [1, 1] : !tile to !half
-            ts.tma_load %B[%row_b, %col] to %to_b multicast(%column_peers) : !operand, !half
+            ts.tma_load %B[%row_b, %col] to %to_b {along = "m"} : !operand, !half
           }
           ts.commit %ab
         }

@@ -92,12 +92,17 @@ private:
   std::optional<Alternatives> operation(Operation &op, int depth) {
     if (auto bytes = copyBytes(&op)) {
       auto load = dyn_cast<TmaLoadOp>(op);
-      if (!load || !load.getMulticast())
+      if (!load || (!load.getMulticast() && !load.getAlong()))
         return Alternatives{IssuedBytes{*bytes, 0, 0}};
-      auto mask = evaluator.evaluate(load.getMulticast());
-      if (!mask)
-        return std::nullopt;
-      CtaMask bits = CtaMask(*mask) & 0xffff;
+      CtaMask bits = 0;
+      if (std::optional<StringRef> along = load.getAlong()) {
+        bits = grid.peers(cta, {*along == "n", *along == "m"});
+      } else {
+        auto mask = evaluator.evaluate(load.getMulticast());
+        if (!mask)
+          return std::nullopt;
+        bits = CtaMask(*mask) & 0xffff;
+      }
       if (bits == CtaMask(1) << cta)
         return Alternatives{IssuedBytes{*bytes, 0, 0}};
       if (bits == grid.peers(cta, {true, false}))

@@ -110,6 +110,7 @@ private:
   Value stageView(Operation &op, ResourceOp resource, unsigned index, Value stage);
   LogicalResult lowerInfo(InfoOp op);
   Value inFlight(Operation &op);
+  FailureOr<Value> multicastMask(TmaLoadOp load);
   FailureOr<Value> copyBarrier(Operation &op);
   LogicalResult cloneOp(Operation &op);
   LogicalResult cloneElected(Operation &op);

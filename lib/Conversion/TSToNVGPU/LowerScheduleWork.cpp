@@ -205,6 +205,22 @@ FailureOr<Value> TaskLowering::copyBarrier(Operation &op) {
   return completionBarrier(op, it->second, barrierAddress(it->second, proto::Barrier::Full, stage));
 }
 
+/// The CTAs that a copy goes to by its `along`; null where it is this one alone.
+FailureOr<Value> TaskLowering::multicastMask(TmaLoadOp load) {
+  auto it = workResource ? kernel.pipelines.find(workResource) : kernel.pipelines.end();
+  if (it == kernel.pipelines.end())
+    return load.emitError("'along' follows the cluster layout of the enclosing ts.produce's "
+                          "pipeline, but there is none here; give the mask: multicast(...)");
+  proto::CtaGrid grid(it->second.spec, kernel.cluster);
+  SmallVector<int64_t> masks;
+  for (int64_t cta = 0; cta < grid.size(); ++cta)
+    masks.push_back(int64_t(grid.peers(cta, {*load.getAlong() == "n", *load.getAlong() == "m"})));
+  if (grid.size() == 1 || llvm::all_of(masks, [](int64_t m) { return (m & (m - 1)) == 0; }))
+    return Value();
+  Emitter e = at(*load);
+  return Value(arith::TruncIOp::create(b, e.loc, b.getI16Type(), ofThisCta(e, masks)).getResult());
+}
+
 /// An instruction of one thread: copies in one lane of every warp, matrix operations in one of the
 /// task.
 LogicalResult TaskLowering::cloneElected(Operation &op) {
@@ -226,8 +242,20 @@ LogicalResult TaskLowering::cloneElected(Operation &op) {
       return failure();
     barrier = *full;
   }
+  Value peers;
+  if (load && load.getAlong()) {
+    FailureOr<Value> mask = multicastMask(load);
+    if (failed(mask))
+      return failure();
+    peers = *mask;
+  }
   at(op).guarded(mine, [&] {
     Operation *clone = b.clone(op, mapping);
+    if (auto copy = dyn_cast<TmaLoadOp>(clone); copy && copy.getAlong()) {
+      copy.removeAlongAttr();
+      if (peers)
+        copy.getMulticastMutable().assign(peers);
+    }
     if (barrier && load)
       cast<TmaLoadOp>(clone).getBarrierMutable().assign(barrier);
     else if (barrier)

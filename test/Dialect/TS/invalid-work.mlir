@@ -3,6 +3,22 @@
 
 //===-- TMA
 
+func.func @f(%A: !ts.tensor_map<?x?xbf16, box = 128x64, swizzle = 128>, %x: memref<128x64xbf16, #ts.smem<128>>, %i: index) {
+  // expected-error @+1 {{multicasts along "k"; expected "n" (to all CTAs with the same m, operand A) or "m" (to all with the same n, operand B)}}
+  ts.tma_load %A[%i, %i] to %x {along = "k"} : !ts.tensor_map<?x?xbf16, box = 128x64, swizzle = 128>, memref<128x64xbf16, #ts.smem<128>>
+  return
+}
+
+// -----
+
+func.func @f(%A: !ts.tensor_map<?x?xbf16, box = 128x64, swizzle = 128>, %x: memref<128x64xbf16, #ts.smem<128>>, %i: index, %m: i16) {
+  // expected-error @+1 {{has both 'along' and the mask that follows from it; leave one out}}
+  ts.tma_load %A[%i, %i] to %x multicast(%m) {along = "n"} : !ts.tensor_map<?x?xbf16, box = 128x64, swizzle = 128>, memref<128x64xbf16, #ts.smem<128>>
+  return
+}
+
+// -----
+
 func.func @f(%A: !ts.tensor_map<?x?xbf16, box = 128x64, swizzle = 128>, %x: memref<128x64xbf16>, %i: index) {
   // expected-error @+1 {{the destination lies in shared memory (#ts.smem), found 'memref<128x64xbf16>'}}
   ts.tma_load %A[%i, %i] to %x : !ts.tensor_map<?x?xbf16, box = 128x64, swizzle = 128>, memref<128x64xbf16>

@@ -157,6 +157,15 @@ static LogicalResult checkTma(Operation *op, TensorMapType map, MemRefType tile,
 LogicalResult TmaLoadOp::verify() {
   if (failed(checkCtaGroup(*this, getCtaGroup())))
     return failure();
+  if (std::optional<StringRef> along = getAlong()) {
+    if (*along != "m" && *along != "n")
+      return emitOpError()
+             << "multicasts along \"" << *along
+             << "\"; expected \"n\" (to all CTAs with the same m, operand A) or \"m\" "
+                "(to all with the same n, operand B)";
+    if (getMulticast())
+      return emitOpError() << "has both 'along' and the mask that follows from it; leave one out";
+  }
   // One tensor map writes elements in one way.
   bool padded = isPadded(getDst().getType());
   for (Operation *user : getMap().getUsers()) {

@@ -294,7 +294,7 @@ LogicalResult BodyWriter::copyByTma(const Access &access) {
     Value tile = bytes(body->getArgument(access.alloc), at, {rows, width}, b.getI8Type());
     Value first = arith::MulIOp::create(b, number, index(rows));
     TmaLoadOp::create(b, kernel.table(rows, width), ValueRange{first, index(0)}, tile, mask,
-                      ValueRange(), Value(), uint64_t(pair ? 2 : 1));
+                      ValueRange(), Value(), uint64_t(pair ? 2 : 1), StringAttr());
     done += rows * width;
   }
   return success();

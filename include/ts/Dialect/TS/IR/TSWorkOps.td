@@ -74,7 +74,11 @@ def TS_TmaLoadOp : TS_Work<"tma_load", [TS_SingleThread, AttrSizedOperandSegment
   let description = [{
     Coordinates are element offsets in array order (slowest first); parts out of bounds are filled.
     The barrier is the one of the enclosing `ts.produce`. With `gather` the first coordinate is
-    replaced by four row indices, the box is one row and the destination has four. `multicast` is the mask of CTAs of the cluster that receive it.
+    replaced by four row indices, the box is one row and the destination has four.
+
+    `along = "n"` sends the copy to every CTA of the cluster that has the same m (operand A of a
+    matrix product), `along = "m"` to every CTA with the same n (operand B); who that is follows from
+    the pipeline's cluster layout. `multicast` gives the mask of the receiving CTAs by hand instead.
 
     ```mlir
     %a = ts.resource "a" smem(x: memref<128x64xbf16, #ts.smem<128>>) pipeline(tma_async, stages = 2)
@@ -91,7 +95,7 @@ def TS_TmaLoadOp : TS_Work<"tma_load", [TS_SingleThread, AttrSizedOperandSegment
   let arguments = (ins TS_TensorMapType:$map, Variadic<Index>:$coords, AnyMemRef:$dst,
                        Optional<I16>:$multicast, Variadic<Index>:$gather,
                        Optional<AnyType>:$barrier,
-                       DefaultValuedAttr<I64Attr, "1">:$cta_group);
+                       DefaultValuedAttr<I64Attr, "1">:$cta_group, OptionalAttr<StrAttr>:$along);
   let assemblyFormat = [{
     $map `[` $coords `]` `to` $dst (`multicast` `(` $multicast^ `)`)? (`gather` `(` $gather^ `)`)?
     (`barrier` `(` $barrier^ `:` type($barrier) `)`)? attr-dict `:` qualified(type($map)) `,` type($dst)
