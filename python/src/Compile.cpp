@@ -6,6 +6,7 @@
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
+#include "ts/Analysis/Protocol/Types.h"
 #include "ts/Driver/Compiler.h"
 #include "ts/InitAll.h"
 #include "ts/Support/Checks.h"
@@ -156,6 +157,28 @@ static py::dict usageOf(const Compiled &compiled) {
   return kernels;
 }
 
+/// Who writes and who reads a pipeline of this type, as the protocol component says.
+static std::pair<std::string, std::string> pipelineSides(const std::string &type) {
+  namespace protocol = ts::protocol;
+  auto word = [](protocol::SideKind kind) -> std::string {
+    switch (kind) {
+    case protocol::SideKind::Async:
+      return "async";
+    case protocol::SideKind::Tma:
+      return "tma";
+    case protocol::SideKind::Umma:
+      return "umma";
+    case protocol::SideKind::Clc:
+      return "clc";
+    }
+    llvm_unreachable("covered above");
+  };
+  for (unsigned i = 0; i < protocol::numPipelineTypes; ++i)
+    if (auto known = protocol::PipelineType(i); protocol::name(known) == type)
+      return {word(protocol::producerKind(known)), word(protocol::consumerKind(known))};
+  throw Failure("there is no pipeline type '" + type + "'");
+}
+
 void mlir_ts::bindCompile(py::module_ &m) {
   mlir::registerTransformsPasses();
   mlir::ts::registerTSPasses();
@@ -177,6 +200,9 @@ void mlir_ts::bindCompile(py::module_ &m) {
   m.def("run_passes", &runPasses, py::arg("module"), py::arg("pipeline"),
         "Runs a pipeline in MLIR's spelling, for example \"builtin.module(ts-verify)\". Handles of "
         "ops of the module become stale.");
+  m.def("pipeline_sides", &pipelineSides, py::arg("type"),
+        "Who writes and who reads a pipeline of this type: 'async' (threads), 'tma', 'umma' or "
+        "'clc'.");
   m.def("explain", [](const std::string &check) {
     std::string suggestion;
     if (const ts::CheckInfo *info = ts::findCheck(check, &suggestion))

@@ -6,7 +6,7 @@ import pytest
 
 import mlir_ts
 from mlir_ts import Buffer, Index, dsl, kernel
-from mlir_ts.task_scheduling import (Baton, MemoryResource, SmemAllocation, Task, TaskLocalVariable, TaskManager,
+from mlir_ts.task_scheduling import (Baton, MemoryResource, PipelineConfig, PipelineOp, SmemAllocation, Task, TaskLocalVariable, TaskManager,
                                      consumer_work, domain_loop, producer_work, replica_index, schedule)
 
 SCHEDULES = ("fair", "random:1", "adversarial:0", "adversarial:2")
@@ -272,3 +272,14 @@ def test_a_stage_released_under_products_in_flight():
     with pytest.raises(mlir_ts.RefutedError, match="race when tiles_k >= 5") as caught:
         names["gemm"].check()
     assert caught.value.id == "TS302"
+
+
+@pytest.mark.parametrize("name, engines", [
+    ("async_async", ("thread", "thread")), ("tma_async", ("tma", "thread")), ("tma_umma", ("tma", "umma")),
+    ("umma_async", ("umma", "thread")), ("async_umma", ("thread", "umma")), ("umma_umma", ("umma", "umma")),
+    ("clc_fetch_async", ("clc", "thread"))])
+def test_engines_of_a_pipeline_are_the_protocols(name, engines):
+    make = getattr(PipelineConfig, f"create_{name}_pipeline_cfg")
+    assert make(num_stages=2).engines == engines
+    if name.startswith("async"):
+        assert make(num_stages=2, producer_op=PipelineOp.AsyncLoad).engines == ("cp_async", engines[1])

@@ -135,7 +135,8 @@ def test_examples_on_the_device():
 
 if __name__ != "__main__":
     import pytest
-    pytestmark = pytest.mark.skipif(bool(missing()), reason=missing() or "-")
+    lacking = missing()
+    pytestmark = [pytest.mark.skip(reason=lacking)] if lacking else []
 else:
     if missing():
         sys.exit("error: " + missing())

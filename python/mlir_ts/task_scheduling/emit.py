@@ -6,7 +6,7 @@ import contextlib
 from mlir_ts import dsl, ir, ops
 from mlir_ts._core import Attribute, Location
 from mlir_ts.errors import Error, blamed, refuse
-from mlir_ts.task_scheduling.enums import PipelineType, ScheduleStage
+from mlir_ts.task_scheduling.enums import ScheduleStage
 from mlir_ts.task_scheduling.resources import ResourceContext, StageInfo, WorkTileInfo
 from mlir_ts.task_scheduling.schedule import REPLICA, Body, Call, Returned, Variable
 
@@ -17,12 +17,6 @@ _SIMPLE = {
     "fetch_tile": ops.fetch_tile, "next_tile": ops.next_tile,
     "griddep_wait": ops.griddep_wait, "griddep_launch": ops.griddep_launch,
     "take": ops.take, "pass": ops.pass_,
-}
-_ENGINES = {  # (engine of the producer, of the consumer)
-    PipelineType.AsyncAsync: ("thread", "thread"), PipelineType.TmaAsync: ("tma", "thread"),
-    PipelineType.TmaUmma: ("tma", "umma"), PipelineType.UmmaAsync: ("umma", "thread"),
-    PipelineType.AsyncUmma: ("thread", "umma"), PipelineType.UmmaUmma: ("utccp", "umma"),
-    PipelineType.ClcFetchAsync: ("clc", "thread"),
 }
 
 
@@ -272,7 +266,7 @@ class Emitter:
         if method.auxiliary or resource.space not in ("smem", "tmem") or not resource.allocations():
             return None
         config = resource.pipeline_config
-        engine = _ENGINES[config.pipeline_type][not method.produces] if config else "thread"
+        engine = config.engines[not method.produces] if config else "thread"
         access = "write" if method.produces else "read"
         return [Attribute.parse(self.context, f'#ts.effect<{access} "{a.name}", engine = {engine}>')
                 for a in resource.allocations()]

@@ -4,6 +4,7 @@ inferred; what is given is checked (TS2nn)."""
 import dataclasses
 import enum
 
+from mlir_ts import _core
 from mlir_ts._where import caller
 from mlir_ts.errors import refuse
 from mlir_ts.task_scheduling.enums import PipelineOp, PipelineType, SignalingThreads
@@ -104,6 +105,17 @@ class PipelineConfig:
         """Whether some role advances by more than one stage."""
         return self.max_interleave_stride > 1
 
+    @property
+    def loads_by_cp_async(self):
+        """Whether the producer's copies arrive by themselves."""
+        return PipelineOp.AsyncLoad in (self.async_producer_op, self.umma_consumer_producer_op)
+
+    @property
+    def engines(self):
+        """(what writes, what reads) a stage: 'thread', 'cp_async', 'tma', 'umma' or 'clc'."""
+        writer, reader = (side.replace("async", "thread") for side in _core.pipeline_sides(self.pipeline_type.value))
+        return "cp_async" if writer == "thread" and self.loads_by_cp_async else writer, reader
+
     def attribute(self):
         """The MLIR attribute, as text."""
         fields = [self.pipeline_type.value, f"stages = {int(self.num_stages)}"]
@@ -123,7 +135,7 @@ class PipelineConfig:
             strides = self.interleave_stride
             fields.append("interleave = " + (str(strides) if isinstance(strides, int) else
                                              "(" + ", ".join(map(str, strides)) + ")"))
-        if PipelineOp.AsyncLoad in (self.async_producer_op, self.umma_consumer_producer_op):
+        if self.loads_by_cp_async:
             fields.append("producer_op = load")
         if self.num_bytes_per_warp_per_cta is not None:
             fields.append(f"bytes_per_warp_per_cta = {int(self.num_bytes_per_warp_per_cta)}")

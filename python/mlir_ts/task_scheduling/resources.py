@@ -6,7 +6,7 @@ import inspect
 import textwrap
 
 from mlir_ts.errors import Error, near, refuse, unknown
-from mlir_ts.task_scheduling.enums import PipelineType, ScheduleStage, WorkAttr
+from mlir_ts.task_scheduling.enums import ScheduleStage, WorkAttr
 from mlir_ts.task_scheduling.names import INSTEAD
 from mlir_ts.task_scheduling.schedule import Call, Returned, Variable, caller, record, written
 
@@ -280,7 +280,7 @@ class MemoryResource:
             return "smem"
         if self.pipeline_config is None:
             return "gmem"
-        return "tmem" if self.pipeline_config.pipeline_type in (PipelineType.UmmaAsync, PipelineType.UmmaUmma) else "smem"
+        return "tmem" if self.pipeline_config.engines[0] == "umma" else "smem"
 
     @classmethod
     def work_methods(cls, produces):
