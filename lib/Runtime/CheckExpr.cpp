@@ -379,6 +379,18 @@ private:
 
 Result<CheckExpr> CheckExpr::parse(const std::string &text) { return Parser(text).run(); }
 
+bool CheckExpr::usesValuesOf(const std::string &name) const {
+  std::vector<int> sizes(nodes.size()); // how many dim() have this node
+  for (const Node &node : nodes)
+    if (node.op == Op::Dim)
+      ++sizes[static_cast<size_t>(node.operands.front())];
+  for (size_t i = 0; i < nodes.size(); ++i)
+    if (nodes[i].op == Op::Name && nodes[i].name == name &&
+        (static_cast<int>(i) == root() || nodes[i].uses > sizes[i]))
+      return true;
+  return false;
+}
+
 bool CheckExpr::hasProduct() const {
   return std::any_of(nodes.begin(), nodes.end(),
                      [](const Node &node) { return node.op == Op::MatMul; });

@@ -62,7 +62,8 @@ CASES = [
     (GEMM, arrays(a="9223372036854775807x64"), "ts-run: error: array 'A' of 9223372036854775807x64 elements does not fit memory"),
     (GEMM, arrays(a="128x64:stride2=8"), "ts-run: error: --array A: there is no dimension 2 in 128x64"),
     (GEMM, arrays(a="ints(3)"), "ts-run: error: --array A: there is no shape; give one, e.g. --array A=128x64"),
-    (GEMM, arrays(d="128x256:zeros"), "ts-run: error: --array D: 'gemm' only writes this array, so it takes no values"),
+    (GEMM, arrays(d="128x256:zeros"), "ts-run: error: --array D: 'gemm' only writes this array, so it takes no values, unless its "
+     "--check names what it held before, as in 'D = where(A > 0, A, D)'"),
     (GEMM, arrays(a="128x64:foo"), "ts-run: error: --array A=128x64:foo: 'foo' is no shape (128x64), @FILE.npy, normal(SEED), ints(SEED), zeros, ones, full(VALUE), values(A, ..), magnitudes, strideN=ELEMENTS or offset=BYTES"),
     (GEMM, arrays() + ["--init", "values(1)"], "ts-run: error: --init values(1): expected normal, ints, zeros, ones or full(VALUE)"),
     (GEMM, arrays() + ["--array", "E=2x2"], "ts-run: error: --array E: 'gemm' has no such array; it takes A, B, D"),

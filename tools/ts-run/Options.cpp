@@ -72,7 +72,8 @@ of a GPU:
 
 A '-' for KERNEL, the manifest or a .npy file to read is the standard input. Outputs are filled with
 NaN before the launch and guarded on both sides, so unwritten elements and writes outside an array are
-found. Random inputs depend on their seed only.
+found. An output whose own check names it on the right side too, as in 'D = where(A > 0, A, D)', is
+filled like an input, and there its old values are meant. Random inputs depend on their seed only.
 
 Exit status: 0 all is well; 1 a check failed, the emulator found a fault, or bad input; 4 this machine cannot run the kernel.
 

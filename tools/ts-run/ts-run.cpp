@@ -73,14 +73,10 @@ private:
       return status;
     if (Status status = readScalars(); !status)
       return status;
+    if (Status status = readChecks(); !status)
+      return status;
     if (Status status = readArrays(); !status)
       return status;
-    for (const std::string &text : options.checks) {
-      Result<CheckExpr> check = CheckExpr::parse(text);
-      if (!check)
-        return check.error();
-      checks.push_back(*check);
-    }
     if (options.dryRun) {
       inputs.sms = options.sms.value_or(dryRunSms);
     } else {
@@ -189,7 +185,8 @@ private:
         layout.shape = *spec.shape;
       if (arg->access == Access::Write && (spec.filling || !spec.file.empty()))
         return Error{"--array " + name + ": '" + kernel->name +
-                     "' only writes this array, so it takes no values"};
+                     "' only writes this array, so it takes no values, unless its --check names " +
+                     "what it held before, as in 'D = where(A > 0, A, D)'"};
       layout.offsetBytes = spec.offsetBytes;
       if (Status status = setStrides(name, spec, layout); !status)
         return status;
@@ -201,6 +198,21 @@ private:
       if (const ManifestArg *arg = kernel->findArg(name); !arg || !arg->isArray())
         return Error{"--out " + name + ": '" + kernel->name + "' has no such array; it takes " +
                      argNames(/*arrays=*/true)};
+    return Done{};
+  }
+
+  Status readChecks() {
+    for (const std::string &text : options.checks) {
+      Result<CheckExpr> check = CheckExpr::parse(text);
+      if (!check)
+        return check.error();
+      checks.push_back(*check);
+      // What an output held before counts where the kernel is to leave parts of it alone.
+      for (ManifestArg &arg : sequence.joined.args)
+        if (arg.isArray() && arg.access == Access::Write && arg.name == check->output &&
+            check->usesValuesOf(arg.name))
+          arg.access = Access::ReadWrite;
+    }
     return Done{};
   }
 

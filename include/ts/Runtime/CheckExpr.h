@@ -94,6 +94,8 @@ public:
 
   int root() const { return static_cast<int>(nodes.size()) - 1; }
   bool hasProduct() const;
+  /// Whether the expression has values of this array or scalar; its sizes alone are none.
+  bool usesValuesOf(const std::string &name) const;
 };
 
 /// The indices wanted of each dimension.

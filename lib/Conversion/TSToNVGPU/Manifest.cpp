@@ -66,6 +66,10 @@ static Uses usesOf(Value value) {
                  effects && !isa<TSDialect>(user->getDialect())) {
         uses.write |= effects.getEffectOnValue<MemoryEffects::Write>(v).has_value();
         uses.read |= effects.getEffectOnValue<MemoryEffects::Read>(v).has_value();
+        // What a vector.store or memref.load promises of its address holds for the first element
+        // too.
+        if (auto promised = user->getAttrOfType<IntegerAttr>("alignment"))
+          uses.align = std::max(uses.align, promised.getInt());
         if (isa<ViewLikeOpInterface>(user))
           llvm::append_range(work, user->getResults());
       } else {

@@ -54,6 +54,7 @@ void mlir::ts::buildTSToLLVMPipeline(OpPassManager &pm, const TSLowerOptions &op
   gpuPm.addPass(createSCFToControlFlowPass());
   // Takes gpu, and through the registered interfaces arith, cf, index, math, memref and vector.
   ConvertGpuOpsToNVVMOpsOptions toNVVM;
+  toNVVM.hasRedux = true; // from sm_80 on, so both of ours
   gpuPm.addPass(createConvertGpuOpsToNVVMOps(toNVVM));
   gpuPm.addPass(createReconcileUnrealizedCastsPass());
   gpuPm.addPass(createTSFinalizeKernels());

@@ -37,7 +37,7 @@ gpu.module @m attributes {ts.chip = "sm_90a"} {
         ts.produce %dst "store" {
           %h = memref.load %Y[%m, %t] : memref<?x?xf16, strided<[?, 1]>>
           memref.store %h, %Y[%m, %c0] : memref<?x?xf16, strided<[?, 1]>>
-          memref.store %alpha, %X[%m, %c0] : memref<?x16xf32>
+          memref.store %alpha, %X[%m, %c0] {alignment = 8} : memref<?x16xf32>
           memref.store %seed, %Z[%c0] : memref<4xi32>
         }
         ts.release %r
