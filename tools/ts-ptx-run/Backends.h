@@ -12,7 +12,8 @@ struct RunOptions {
   std::string trace;
   bool warningsAreFaults = false;
   bool checkRaces = true;
-  double timeoutSeconds = 20; // of one launch on a GPU
+  double timeoutSeconds = 20;        // of one launch on a GPU
+  uint64_t maxSteps = 1'000'000'000; // warp instructions of one launch in the emulator
   unsigned sms = 132;
 };
 

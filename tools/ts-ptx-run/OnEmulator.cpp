@@ -64,6 +64,7 @@ public:
       o.schedule = *schedule;
       o.traceFile = options.trace;
       o.checkRaces = options.checkRaces;
+      o.stepLimit = options.maxSteps;
       o.print = [&](std::string_view text) { printed += text; };
       std::vector<emu::ParamBytes> params;
       for (const Param &param : launch.params) {
@@ -82,7 +83,7 @@ public:
     if (!result.warnings.empty())
       std::fprintf(stderr, "%s\n", textOf(result.warnings).c_str());
     if (!result.ok() || (options.warningsAreFaults && !result.warnings.empty()))
-      return Error{"case '" + test.name + "' failed\n" + textOf(result.faults)};
+      return Error{"case '" + test.name + "' failed\n" + textOf(result.faults) + result.stopped};
     for (size_t i = 0; i < test.buffers.size(); ++i)
       std::memcpy(test.buffers[i].bytes.data(),
                   device.host(addresses[i], test.buffers[i].bytes.size()),

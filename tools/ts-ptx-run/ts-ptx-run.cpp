@@ -37,6 +37,7 @@ Runs the cases of a launch file and writes the buffers that have a "compare" to 
   --no-races              of the emulator: races and missing fences are not looked for
   --strict                warnings of the emulator fail the case
   --timeout SECONDS       of one launch on a GPU (20)
+  --max-steps N           warp instructions of one launch in the emulator (1000000000)
   --help
 
 The launch file:
@@ -71,7 +72,8 @@ Result<Options> parseOptions(int argc, char **argv) {
       value = name.substr(equals + 1);
       name.resize(equals);
     } else if (name == "--device" || name == "--out" || name == "--case" || name == "--schedule" ||
-               name == "--trace" || name == "--forms" || name == "--timeout") {
+               name == "--trace" || name == "--forms" || name == "--timeout" ||
+               name == "--max-steps") {
       if (++i == argc)
         return Error{name + " wants a value"};
       value = argv[i];
@@ -98,6 +100,8 @@ Result<Options> parseOptions(int argc, char **argv) {
       o.forms = value;
     else if (name == "--timeout" && std::strtod(value.c_str(), nullptr) > 0)
       o.run.timeoutSeconds = std::strtod(value.c_str(), nullptr);
+    else if (name == "--max-steps" && std::strtoll(value.c_str(), nullptr, 10) > 0)
+      o.run.maxSteps = std::strtoull(value.c_str(), nullptr, 10);
     else if (name.size() > 1 && name[0] == '-')
       return Error{"bad option '" + std::string(argv[i]) + "'; --help lists them"};
     else

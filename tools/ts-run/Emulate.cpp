@@ -42,6 +42,7 @@ emu::LaunchOptions Emulation::launchOptions(const Schedule &schedule) const {
   launch.strictTcgen05Fences = options.strictTensorFences;
   launch.traceFile = options.traceFile;
   launch.timeoutSeconds = options.timeoutSeconds.value_or(defaultTimeout);
+  launch.stepLimit = options.maxSteps;
   std::ostream *out = &log;
   launch.print = [out](std::string_view printed) {
     out->write(printed.data(), std::ptrdiff_t(printed.size()));
@@ -141,7 +142,7 @@ void Emulation::tell(const Schedule &schedule, const RunReport &report, const Ju
       std::cerr << fault.str();
     if (!result.stopped.empty())
       std::cerr << "ts-run: error: '" << name << "': " << result.stopped
-                << "; --timeout gives it more\n";
+                << "; --timeout and --max-steps set the limits\n";
   }
   if (first)
     for (const emu::Report &warning : result.warnings)

@@ -64,6 +64,7 @@ of the emulator:
   --no-undefined-check reads of memory that nobody has written go unnoticed
   --strict-tcgen05-fences  a missing tcgen05.fence is a fault, not a warning
   --threads N          of this machine (all)
+  --max-steps N        warp instructions after which a launch is given up (no limit)
   --progress           prints how far a long run is, also where that is no terminal
 
 of a GPU:
@@ -283,6 +284,9 @@ Status parseValueOption(const std::string &name, const std::string &value, Optio
     if (status && integer > 4096)
       return Error{"--threads " + value + ": expected 4096 or less"};
     options.threads = static_cast<unsigned>(integer);
+  } else if (name == "--max-steps") {
+    status = wantInteger(1);
+    options.maxSteps = static_cast<uint64_t>(integer);
   } else if (name == "--report") {
     if (value != "text" && value != "json")
       return Error{"--report " + value + ": expected text or json"};
@@ -313,6 +317,7 @@ Status checkCombination(Options &options) {
             : options.noUndefinedCheck   ? "--no-undefined-check"
             : options.strictTensorFences ? "--strict-tcgen05-fences"
             : options.threads            ? "--threads"
+            : options.maxSteps           ? "--max-steps"
             : options.progress           ? "--progress"
                                          : nullptr;
   if (wrong && !options.dryRun)
@@ -331,9 +336,9 @@ Status checkCombination(Options &options) {
 
 Result<Options> parseOptions(int argc, char **argv) {
   static constexpr const char *valueOptions[] = {
-      "--manifest", "--kernel", "--array", "--scalar", "--out",         "--check",   "--init",
-      "--flops",    "--seed",   "--sms",   "--repeat", "--check-limit", "--timeout", "--device",
-      "--schedule", "--steer",  "--trace", "--report", "--threads"};
+      "--manifest", "--kernel", "--array", "--scalar", "--out",         "--check",    "--init",
+      "--flops",    "--seed",   "--sms",   "--repeat", "--check-limit", "--timeout",  "--device",
+      "--schedule", "--steer",  "--trace", "--report", "--threads",     "--max-steps"};
   struct Flag {
     const char *name;
     bool Options::*field;

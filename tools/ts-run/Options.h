@@ -52,6 +52,7 @@ struct Options {
   std::optional<ScheduleSet> schedules; // fair without
   std::string steerFile, traceFile;
   unsigned threads = 0;
+  uint64_t maxSteps = 0; // 0: no limit
   bool everySchedule = false;
   bool noRaceCheck = false, noUndefinedCheck = false;
   bool strictTensorFences = false;

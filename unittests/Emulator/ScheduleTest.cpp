@@ -90,14 +90,6 @@ TEST(Schedule, TimeoutStops) {
   EXPECT_NE(ran.result.stopped.find("0.05 s"), std::string::npos) << ran.text();
 }
 
-TEST(Schedule, EndlessLoopWithoutEffectIsAHang) {
-  Snippet run;
-  run.body = "again:\nadd.u32 %r1, %r1, 1;\nbra again;";
-  run.options.idleLimit = 100'000;
-  Ran ran = runPtx(run);
-  EXPECT_TRUE(ran.faults(FaultKind::Hang)) << ran.text();
-}
-
 // One group of lanes is blocked, another of the same warp can go on: no hang, whoever is delayed.
 TEST(Schedule, BlockedLanesDoNotHoldTheirSiblings) {
   Snippet run;

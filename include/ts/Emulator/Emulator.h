@@ -55,7 +55,8 @@ struct LaunchOptions {
   /// How many clusters are resident at once (kernels whose clusters wait for each other need it).
   unsigned residentCtas = 132;
   unsigned threads = 0; // host threads; 0: one per core
-  /// A cluster that executes so many warp instructions without any change of state is hung.
+  /// After so many warp instructions without a change that others could see, a cluster is hung if
+  /// all its warps wait, poll, or are in a state in which they have been before.
   uint64_t idleLimit = 2'000'000;
   /// The launch is given up after so many warp instructions or seconds of real time; 0: never.
   uint64_t stepLimit = 0;

@@ -23,6 +23,45 @@ struct Launch {
   std::vector<uint8_t> executed; // forms
 };
 
+/// Finds out that nothing in any cluster can move. Each says so for itself, for the key that it ran
+/// under; whatever changes makes a new key, and what was said before counts no more.
+class Standstill {
+public:
+  uint64_t key() {
+    std::lock_guard lock(mutex);
+    return current;
+  }
+  void moved() {
+    std::lock_guard lock(mutex);
+    current = (current | 1) + 1;
+    proofs = 0;
+  }
+  /// Once all have said it they are asked again, and look longer then.
+  static bool again(uint64_t key) { return key & 1; }
+  /// A cluster cannot move; `last` is the key for which it said so before. True if that is all of
+  /// the `running` ones, asked twice.
+  bool proved(uint64_t &last, uint64_t key, int64_t running) {
+    std::lock_guard lock(mutex);
+    if (key != current)
+      return false;
+    if (last != key)
+      ++proofs;
+    last = key;
+    if (proofs < running)
+      return false;
+    if (again(key))
+      return true;
+    ++current;
+    proofs = 0;
+    return false;
+  }
+
+private:
+  std::mutex mutex;
+  uint64_t current = 2; // even: asked for the first time
+  int64_t proofs = 0;
+};
+
 class Grids {
 public:
   Grids(std::vector<GridLaunch> specs, GlobalMemory &global, unsigned sms) {
@@ -91,7 +130,8 @@ private:
     Launch *launch;
     std::unique_ptr<ClusterRun> run;
     std::vector<uint8_t> executed;
-    bool stuck = false; // did not move, or moved without changing anything
+    bool stuck = false;     // cannot move by itself
+    uint64_t saidStuck = 0; // key for which it said so
   };
 
   bool mayStart(size_t index) const {
@@ -109,12 +149,15 @@ private:
       if (!mayStart(i))
         break;
       Launch &launch = *launches[i];
+      ++runningClusters; // before it is missing in the queue: see nothingMoves
       std::optional<uint64_t> id = launch.queue.take();
-      if (!id)
+      if (!id) {
+        --runningClusters;
         continue;
+      }
       auto active = std::make_unique<Active>();
       active->launch = &launch;
-      ++runningClusters;
+      standstill.moved();
       active->executed.assign(launch.executed.size(), 0);
       active->run =
           std::make_unique<ClusterRun>(launch.machine, *id, active->executed, tracer.get());
@@ -172,27 +215,26 @@ private:
       }
       turn %= active.size();
       Active &a = *active[turn];
-      uint64_t before = a.run->instructions;
-      ClusterRun::Outcome outcome = a.run->run(quantum);
+      uint64_t before = a.run->instructions, change = a.run->lastChange();
+      uint64_t key = standstill.key();
+      ClusterRun::Outcome outcome = a.run->run(
+          quantum, key, Standstill::again(key) ? a.launch->spec.options->idleLimit / 8 : 0);
       uint64_t more = a.run->instructions - before;
       if (outcome == ClusterRun::Outcome::Done) {
         retire(a);
         active.erase(active.begin() + std::ptrdiff_t(turn));
-        tell(more);
+        tell(more, nullptr);
         continue;
       }
-      tell(more);
+      tell(more, a.run.get());
       if (outcome == ClusterRun::Outcome::Faulty) {
         fail(a, std::move(a.run->faults));
         return;
       }
-      bool wasStuck = a.stuck;
+      if (a.run->lastChange() != change)
+        standstill.moved();
       a.stuck = outcome == ClusterRun::Outcome::Waiting;
-      if (a.stuck != wasStuck)
-        stuckClusters += a.stuck ? 1 : -1;
-      if (!a.stuck)
-        ++movement;
-      if (a.stuck && wasStuck && nothingMoves(active)) {
+      if (a.stuck && nothingMoves(a, key)) {
         fail(a, {a.run->hangReport()});
         return;
       }
@@ -200,36 +242,24 @@ private:
     }
   }
 
-  // A stuck cluster is hung when no cluster of any thread has moved since it got stuck and none is
-  // left to start.
-  bool nothingMoves(const std::vector<std::unique_ptr<Active>> &active) {
-    for (const auto &a : active)
-      if (!a->stuck)
-        return false;
-    if (active.size() < resident)
+  // A stuck cluster is hung when none of any thread can move and none is left to start.
+  bool nothingMoves(Active &a, uint64_t key) {
+    int64_t running = runningClusters;
+    if (uint64_t(running) < resident * threads)
       for (size_t i = 0; i < launches.size(); ++i)
         if (mayStart(i) && !launches[i]->queue.empty())
           return false;
-    if (stuckClusters < runningClusters)
-      return false;
-    uint64_t now = movement;
-    if (now != lastMovement.exchange(now)) {
-      patience = 0;
-      return false;
-    }
-    return ++patience > 4 * threads;
+    return standstill.proved(a.saidStuck, key, running);
   }
 
   void retire(Active &a) {
     Launch &launch = *a.launch;
     std::lock_guard lock(mutex);
     merge(a);
-    if (a.stuck)
-      --stuckClusters;
-    --runningClusters;
-    ++movement;
     if (++launch.clustersDone + launch.queue.cancelled == launch.queue.total)
       launch.machine.done = true;
+    standstill.moved();
+    --runningClusters;
   }
 
   void merge(Active &a) {
@@ -254,17 +284,19 @@ private:
     stop = true;
   }
 
-  void tell(uint64_t more) {
+  void tell(uint64_t more, const ClusterRun *run) {
     uint64_t now = instructions += more;
     const LaunchOptions &options = *launches.front()->spec.options;
     auto time = std::chrono::steady_clock::now();
     std::chrono::duration<double> passed = time - begun;
     if (options.stepLimit && now >= options.stepLimit)
-      giveUp(format("it did not end within %llu warp instructions",
-                    (unsigned long long)options.stepLimit));
+      giveUp(format("step limit reached: it did not end within %llu warp instructions",
+                    (unsigned long long)options.stepLimit) +
+             (run ? run->loopText() : ""));
     if (options.timeoutSeconds > 0 && passed.count() > options.timeoutSeconds)
-      giveUp(format("it did not end within %g s (%llu warp instructions)", options.timeoutSeconds,
-                    (unsigned long long)now));
+      giveUp(format("time limit reached: it did not end within %g s (%llu warp instructions)",
+                    options.timeoutSeconds, (unsigned long long)now) +
+             (run ? run->loopText() : ""));
     if (options.cancelled && options.cancelled())
       giveUp("it was interrupted");
     if (!options.progress)
@@ -321,9 +353,9 @@ private:
   uint64_t resident = 1, quantum = longQuantum;
   const std::chrono::steady_clock::time_point begun = std::chrono::steady_clock::now();
   std::atomic<bool> stop{false};
-  std::atomic<uint64_t> instructions{0}, movement{0}, lastMovement{0};
-  std::atomic<int64_t> stuckClusters{0}, runningClusters{0};
-  std::atomic<unsigned> patience{0};
+  std::atomic<uint64_t> instructions{0};
+  std::atomic<int64_t> runningClusters{0};
+  Standstill standstill;
   std::mutex mutex; // of what follows
   std::vector<Report> faults, warnings;
   std::string stopped;

@@ -104,6 +104,20 @@ const Split *endOfChain(const Cluster &cluster) {
 }
 } // namespace
 
+std::string describeLoop(const Cluster &cluster) {
+  for (const std::unique_ptr<Cta> &cta : cluster.ctas)
+    for (const std::unique_ptr<Warp> &warp : cta->warps)
+      for (const Split &split : warp->splits)
+        if (split.mask && !split.blocked) {
+          const Site site = siteOf(*warp, split, cluster.machine->program->module);
+          std::string source =
+              site.file.empty() ? "" : site.file + ":" + std::to_string(site.line) + ", ";
+          return format("warp %d of CTA rank %u goes round at %sPTX line %u", site.warp,
+                        site.ctaRank, source.c_str(), site.ptxLine);
+        }
+  return "all lanes wait";
+}
+
 Report describeHang(const Cluster &cluster, bool livelock) {
   const ptx::Module &module = cluster.machine->program->module;
   Report report;

@@ -2,8 +2,26 @@
 // instruction. SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #include "Decode.h"
 
+#include <algorithm>
+
 namespace ts::emu {
 namespace {
+
+/// What a loop that waits for others, or for some time to pass, has in it.
+bool isPoll(const ptx::Instruction &inst) {
+  auto has = [&](std::initializer_list<std::string_view> modifiers) {
+    return std::find_first_of(inst.parts.begin(), inst.parts.end(), modifiers.begin(),
+                              modifiers.end()) != inst.parts.end();
+  };
+  const std::string &name = inst.parts.front();
+  if (name == "nanosleep" || (name == "mbarrier" && has({"test_wait", "try_wait"})) ||
+      (name == "ld" && has({"volatile", "relaxed", "acquire", "mmio"})))
+    return true;
+  return std::any_of(inst.operands.begin(), inst.operands.end(), [](const ptx::Operand &o) {
+    return o.kind == ptx::Operand::Kind::Special &&
+           (o.name.starts_with("%clock") || o.name.starts_with("%globaltimer"));
+  });
+}
 
 uint64_t alignTo(uint64_t value, uint64_t align) {
   return align <= 1 ? value : (value + align - 1) / align * align;
@@ -162,6 +180,7 @@ private:
       if (isNew)
         program->forms.push_back(inst.opcode);
       entry.form = form->second;
+      entry.polls = isPoll(inst);
       std::string why;
       try {
         entry.op = decodeOne(table, code, inst);

@@ -44,6 +44,26 @@ bool ClusterRun::idle() const {
   return cluster->steps - cluster->lastChange > machine.options->idleLimit;
 }
 
+// A cluster without a change may still be computing: it has to be shown that it does not.
+bool ClusterRun::standsStill(uint64_t key, uint64_t patience) {
+  if (!idle()) {
+    watch.reset();
+    return false;
+  }
+  if (!watch || !watch->holds())
+    watch = std::make_unique<Watch>(*cluster);
+  watch->restart(key, patience);
+  return watch->standsStill();
+}
+
+std::string ClusterRun::loopText() const {
+  if (!idle())
+    return "";
+  return format("; nothing but registers has changed for %llu steps: %s",
+                (unsigned long long)(cluster->steps - cluster->lastChange),
+                describeLoop(*cluster).c_str());
+}
+
 Report ClusterRun::hangReport() const {
   Report report = describeHang(*cluster, true);
   for (const WarpRef &ref : warps)
@@ -59,7 +79,7 @@ bool ClusterRun::finished() const {
   return cluster->engines->idle();
 }
 
-ClusterRun::Outcome ClusterRun::run(uint64_t quantum) {
+ClusterRun::Outcome ClusterRun::run(uint64_t quantum, uint64_t key, uint64_t patience) {
   uint64_t end = cluster->steps + quantum;
   if (waitsOutside()) // another launch may have ended since
     ++cluster->events;
@@ -91,7 +111,7 @@ ClusterRun::Outcome ClusterRun::run(uint64_t quantum) {
     if (letsDependentGo())
       return Outcome::Running;
     if (moved || cluster->events != events) {
-      if (idle())
+      if (standsStill(key, patience))
         return Outcome::Waiting;
       continue;
     }
@@ -255,11 +275,15 @@ bool ClusterRun::runWarp(WarpRef &ref, unsigned limit) {
     Split *split = pickSplit(warp, cluster->events);
     if (!split)
       break;
-    if (stepSplit(warp, *split)) {
-      any = true;
-      ++n;
-    }
+    const Code &code = *split->frame->code;
+    const bool polls = split->pc < code.entries.size() && code.entries[split->pc].polls;
+    const uint32_t lanes = split->mask, executed = warp.historyNext;
+    const bool stepped = stepSplit(warp, *split);
+    any |= stepped;
+    n += stepped;
     tidySplits(warp);
+    if (watch && stepped) [[unlikely]]
+      watch->stepped(warp, lanes, polls && warp.historyNext != executed);
     if (!faults.empty())
       break;
   }

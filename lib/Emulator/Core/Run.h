@@ -7,6 +7,7 @@
 #include "Engine.h"
 #include "Fault.h"
 #include "Machine.h"
+#include "Watch.h"
 
 namespace ts::emu {
 
@@ -24,9 +25,14 @@ public:
              Tracer *tracer);
   ~ClusterRun();
 
-  Outcome run(uint64_t quantum);
-  /// Steps without a change of state reached the limit: a hang unless other clusters still move.
-  bool idle() const;
+  /// Waiting, too, when the cluster has changed nothing for the idle limit and cannot by itself.
+  /// That is found anew for each `key`, a number for the state of the other clusters' memory, and
+  /// after `patience` more steps at the earliest.
+  Outcome run(uint64_t quantum, uint64_t key, uint64_t patience);
+  /// Moves with every change of state that others can see.
+  uint64_t lastChange() const { return cluster->lastChange; }
+  /// Of a cluster that has changed nothing for long: where it loops. Empty otherwise.
+  std::string loopText() const;
   Report hangReport() const;
 
   uint64_t id() const { return cluster->id; }
@@ -53,6 +59,8 @@ private:
   /// How a warp's next instruction stands to the list of places.
   enum class Listed { No, Next, Later };
   Listed listed(const WarpRef &ref, const Split &split) const;
+  bool idle() const;
+  bool standsStill(uint64_t key, uint64_t patience);
   bool giveUpRound();
   bool triesGiveUp(const CodeEntry &entry);
   bool waitsOutside() const;
@@ -64,6 +72,7 @@ private:
 
   Machine &machine;
   std::unique_ptr<Cluster> cluster;
+  std::unique_ptr<Watch> watch; // once it has been idle for long
   std::vector<WarpRef> warps;
   std::vector<uint8_t> &executedForms;
   Tracer *tracer;
@@ -80,6 +89,8 @@ private:
 /// The text of a hang: every blocked warp with what it waits for, the barriers' states, the
 /// engines.
 Report describeHang(const Cluster &cluster, bool livelock);
+/// The place of the first lanes that are not blocked.
+std::string describeLoop(const Cluster &cluster);
 
 } // namespace ts::emu
 

@@ -99,10 +99,14 @@ void branchTable(Exec &x, const std::array<uint32_t, warpSize> &targets) {
       if ((left >> lane & 1) && targets[lane] == target)
         lanes |= 1u << lane;
     left &= ~lanes;
-    if (lanes == x.split.mask)
+    bool back = target <= x.code.index;
+    if (lanes == x.split.mask) {
       x.split.pc = target;
-    else
+      x.split.backEdges += back;
+    } else {
       depart(x.warp, x.split, lanes, target, x.split.frame);
+      x.warp.splits.back().backEdges += back;
+    }
   }
   if (x.split.mask & ~x.mask && x.mask) // lanes whose guard is false
     ++x.split.pc;

@@ -34,6 +34,7 @@ struct CodeEntry {
   bool guardNegated = false;
   uint32_t index = 0; // in Code::entries
   uint32_t form = 0;  // in Program::forms: for coverage
+  bool polls = false; // looks at what others change, or at the time: of a waiting loop
   ptx::Loc loc;
   const ptx::Instruction *source = nullptr;
   Flow flow;
