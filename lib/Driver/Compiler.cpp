@@ -21,6 +21,34 @@ using mlir::gpu::GPUModuleOp;
 using ::ts::CheckId;
 using ::ts::checkPrefix;
 
+namespace {
+/// What a pass says that changed nothing. Without it the whole module is verified behind each pass
+/// that is skipped.
+struct Untouched : Pass {
+  static void mark(const Pass &pass) {
+    (const_cast<Pass &>(pass).*&Untouched::markAllAnalysesPreserved)();
+  }
+};
+} // namespace
+
+SkipPasses::SkipPasses(MLIRContext &context, const std::atomic<bool> *cancelled)
+    : context(cancelled ? &context : nullptr) {
+  if (cancelled)
+    context.registerActionHandler(
+        [cancelled](llvm::function_ref<void()> run, const tracing::Action &action) {
+          auto pass = dyn_cast<PassExecutionAction>(&action);
+          if (*cancelled && pass)
+            Untouched::mark(pass->getPass());
+          else
+            run();
+        });
+}
+
+SkipPasses::~SkipPasses() {
+  if (context)
+    context->registerActionHandler(nullptr);
+}
+
 static constexpr llvm::StringLiteral chipAttrName = "ts.chip";
 
 DialectRegistry driver::compilerDialects() {
@@ -121,7 +149,9 @@ Status Compiler::runPasses(llvm::function_ref<void(OpPassManager &)> build) {
   PassManager passes(module.getContext(), ModuleOp::getOperationName());
   passes.addInstrumentation(std::make_unique<PhaseInstrumentation>(timer));
   build(passes);
-  return failed(passes.run(module)) ? failedStatus() : Status::Ok;
+  SkipPasses skip(*module.getContext(), options.cancelled);
+  LogicalResult result = passes.run(module);
+  return failed(result) || isCancelled() ? failedStatus() : Status::Ok;
 }
 
 /// All checks, and what the reports need while the kernels are still in ts.
@@ -137,7 +167,9 @@ Status Compiler::verify() {
   // On a schedule that is not well-formed there is nothing to prove.
   if (options.verify == Verify::Off || (status != Status::Ok && status != Status::Refuted))
     return status;
-  judgeKernels(module, inputs, log, options.verify == Verify::Error);
+  judgeKernels(module, inputs, log, options.verify == Verify::Error, options.cancelled);
+  if (isCancelled())
+    return failedStatus();
   if (status == Status::Ok && options.verify == Verify::Error)
     proof = statusOf(inputs);
   return proof == Status::Refuted ? proof : status;
@@ -172,11 +204,13 @@ Status Compiler::translate() {
   launch = std::move(*collected);
 
   timer.start("translate");
-  FailureOr<DeviceModule> device = DeviceModule::translate(gpuModule, *target, {options.lineInfo});
-  if (failed(device))
+  FailureOr<DeviceModule> device =
+      DeviceModule::translate(gpuModule, *target, {options.lineInfo, options.cancelled});
+  if (failed(device) || isCancelled())
     return failedStatus();
   timer.start("optimise");
-  if (failed(device->optimize()))
+  // The backend would take long for what is not optimised.
+  if (failed(device->optimize()) || isCancelled())
     return failedStatus();
   if (options.emit == Emit::LLVM) {
     output = device->llvmIR();
@@ -229,7 +263,7 @@ Status Compiler::assemble() {
     noteText = "no registers and spills in the report: " + message;
     return Status::Ok;
   }
-  Expected<PtxasResult> result = runPtxas(*ptxas, output, target->name);
+  Expected<PtxasResult> result = runPtxas(*ptxas, output, target->name, options.cancelled);
   if (!result)
     return isMissing(toString(result.takeError()));
   reportPtxas(*result);
@@ -253,7 +287,7 @@ Status Compiler::check() {
 
 Status Compiler::generate() {
   for (auto phase : {&Compiler::lower, &Compiler::translate, &Compiler::assemble})
-    if (Status status = (this->*phase)(); status != Status::Ok)
-      return status;
+    if (Status status = (this->*phase)(); status != Status::Ok || isCancelled())
+      return isCancelled() ? failedStatus() : status;
   return Status::Ok;
 }

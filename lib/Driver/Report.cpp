@@ -122,21 +122,24 @@ std::vector<reports::KernelInput> mlir::ts::driver::collectKernels(mlir::ModuleO
 
 void mlir::ts::driver::judgeKernels(mlir::ModuleOp module,
                                     std::vector<reports::KernelInput> &kernels,
-                                    const DiagnosticLog &log, bool asErrors) {
+                                    const DiagnosticLog &log, bool asErrors,
+                                    const std::atomic<bool> *cancelled) {
   bool told = any_of(log.entries(), [](const auto &entry) { return entry.check / 100 == 3; });
+  ::ts::prover::Options options;
+  options.cancelled = cancelled;
   module.walk([&](mlir::ts::KernelOp kernel) {
     auto input = find_if(kernels, [&](const auto &known) {
       return known.kernel.name == kernel.getSymName() && !known.verdict;
     });
-    if (input == kernels.end())
+    if (input == kernels.end() || (cancelled && *cancelled))
       return;
     mlir::FailureOr<mlir::ts::ScheduleModel> model = mlir::ts::buildSchedule(kernel);
     if (failed(model))
       return;
     auto start = std::chrono::steady_clock::now();
-    auto verdict = mlir::ts::proveSchedule(kernel, *model);
+    auto verdict = mlir::ts::proveSchedule(kernel, *model, options);
     std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - start;
-    if (failed(verdict))
+    if (failed(verdict) || (cancelled && *cancelled))
       return;
     input->proverMilliseconds = time.count();
     if (!told) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Passes, checks, proof, PTX and cubin of a module, and the reports about it. A compilation works
 // on a clone, so the module that Python holds stays as it was written.
-#include "Bindings.h"
+#include "Interruptible.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
@@ -95,27 +95,30 @@ static std::shared_ptr<Compiled> compile(const Module &module, const std::string
 
   auto result = std::make_shared<Compiled>();
   result->source = source;
-  py::gil_scoped_release released;
-  Gather gather(module.context->get());
-  driver::PhaseTimer timer;
-  mlir::OwningOpRef<mlir::ModuleOp> clone(llvm::cast<mlir::ModuleOp>(module.op.get()->clone()));
-  driver::Compiler compiler(*clone, options, gather.log(), timer);
-  // What was built op by op has not been through a parser, which verifies.
-  result->status = mlir::failed(mlir::verify(*clone)) ? Status::Error : compiler.check();
-  if (result->status == Status::Ok && !checkOnly)
-    result->status = compiler.generate();
-  if (result->status == Status::Ok)
-    result->status = compiler.verdict();
-  result->text = std::move(compiler.text());
-  result->manifest = compiler.manifest();
-  result->chip = compiler.chip() ? std::string(compiler.chip()->name) : arch;
-  result->missing = compiler.missing();
-  result->note = compiler.note();
-  result->usage = compiler.usage();
-  result->kernels = std::move(compiler.kernels());
-  if (result->usage)
-    driver::addUsage(result->kernels, *result->usage);
-  result->diagnostics = gather.take();
+  Interruptible run;
+  options.cancelled = &run.interrupted;
+  run.wait([&] {
+    Gather gather(module.context->get());
+    driver::PhaseTimer timer;
+    mlir::OwningOpRef<mlir::ModuleOp> clone(llvm::cast<mlir::ModuleOp>(module.op.get()->clone()));
+    driver::Compiler compiler(*clone, options, gather.log(), timer);
+    // What was built op by op has not been through a parser, which verifies.
+    result->status = mlir::failed(mlir::verify(*clone)) ? Status::Error : compiler.check();
+    if (result->status == Status::Ok && !checkOnly)
+      result->status = compiler.generate();
+    if (result->status == Status::Ok)
+      result->status = compiler.verdict();
+    result->text = std::move(compiler.text());
+    result->manifest = compiler.manifest();
+    result->chip = compiler.chip() ? std::string(compiler.chip()->name) : arch;
+    result->missing = compiler.missing();
+    result->note = compiler.note();
+    result->usage = compiler.usage();
+    result->kernels = std::move(compiler.kernels());
+    if (result->usage)
+      driver::addUsage(result->kernels, *result->usage);
+    result->diagnostics = gather.take();
+  });
   return result;
 }
 
@@ -133,12 +136,13 @@ static void runPasses(const ModuleRef &module, const std::string &pipeline) {
   mlir::PassManager passes(&module->context->get(), parsed->getOpAnchorName());
   static_cast<mlir::OpPassManager &>(passes) = std::move(*parsed);
   module->forgetAll();
-  {
-    py::gil_scoped_release released;
+  Interruptible run;
+  run.wait([&] {
     Gather gather(module->context->get());
+    driver::SkipPasses skip(module->context->get(), &run.interrupted);
     if (mlir::failed(passes.run(module->op.get())))
       gather.fail("the passes failed");
-  }
+  });
 }
 
 static py::dict usageOf(const Compiled &compiled) {
@@ -199,7 +203,7 @@ void mlir_ts::bindCompile(py::module_ &m) {
         py::arg("usage"), py::arg("ptxas"), py::arg("source"));
   m.def("run_passes", &runPasses, py::arg("module"), py::arg("pipeline"),
         "Runs a pipeline in MLIR's spelling, for example \"builtin.module(ts-verify)\". Handles of "
-        "ops of the module become stale.");
+        "ops of the module become stale. Ctrl-C leaves out the passes that have not begun.");
   m.def("pipeline_sides", &pipelineSides, py::arg("type"),
         "Who writes and who reads a pipeline of this type: 'async' (threads), 'tma', 'umma' or "
         "'clc'.");

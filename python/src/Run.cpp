@@ -2,13 +2,10 @@
 // Launches: planned from a manifest and the arrays' layouts, then run in the emulator or on a CUDA
 // device. Arrays come as addresses; mlir_ts/run.py owns the objects behind them and says what they
 // are. Nothing here touches Python objects while a kernel runs.
-#include "Bindings.h"
+#include "Interruptible.h"
 #include "ts/Emulator/RunPlan.h"
 #include "ts/Runtime/CudaLaunch.h"
-#include <atomic>
-#include <chrono>
 #include <cstring>
-#include <future>
 
 using namespace mlir_ts;
 using ts::ArrayLayout;
@@ -113,30 +110,6 @@ static ts::emu::Schedule scheduleOf(const std::string &kind, uint64_t number) {
   }
   return schedule;
 }
-
-namespace {
-/// Runs something long without the interpreter lock, while the calling thread looks after signals:
-/// only Python's main thread can, and it may have nothing to do in the emulator any more.
-class Interruptible {
-public:
-  std::atomic<bool> interrupted = false;
-
-  template <typename Work> void wait(Work work) {
-    std::future<void> done = std::async(std::launch::async, std::move(work));
-    {
-      py::gil_scoped_release released;
-      while (done.wait_for(std::chrono::milliseconds(50)) != std::future_status::ready) {
-        py::gil_scoped_acquire held;
-        if (!interrupted && PyErr_CheckSignals() != 0)
-          interrupted = true;
-      }
-    }
-    if (interrupted)
-      throw py::error_already_set(); // KeyboardInterrupt, or what the handler raised
-    done.get();
-  }
-};
-} // namespace
 
 static py::dict emulate(const Plan &plan, const std::string &ptx,
                         const std::map<std::string, uint64_t> &addresses,

@@ -8,6 +8,7 @@
 #include "mlir/Pass/PassManager.h"
 #include "ts/Driver/Report.h"
 #include "ts/Target/PTX/Chip.h"
+#include <atomic>
 #include <optional>
 
 namespace mlir::ts::driver {
@@ -25,10 +26,26 @@ struct CompileOptions {
   bool fillBodies = false; ///< give declared work bodies before lowering
   bool lineInfo = true;
   bool usage = false; ///< registers and spills are wanted, if there is a ptxas
+  /// Set by another thread, and never cleared: check() and generate() end soon, with any status.
+  /// The proof, passes that have not begun and ptxas are left; a pass that runs comes to its end.
+  const std::atomic<bool> *cancelled = nullptr;
 };
 
 /// `ts` and every dialect and translation that a compilation needs.
 DialectRegistry compilerDialects();
+
+/// While it lives, passes of the context that begin after `cancelled` was set are skipped. Null:
+/// none.
+class SkipPasses {
+public:
+  SkipPasses(MLIRContext &context, const std::atomic<bool> *cancelled);
+  ~SkipPasses();
+  SkipPasses(const SkipPasses &) = delete;
+  SkipPasses &operator=(const SkipPasses &) = delete;
+
+private:
+  MLIRContext *context;
+};
 
 class Compiler {
 public:
@@ -65,6 +82,7 @@ private:
   Status runPasses(llvm::function_ref<void(OpPassManager &)> build);
   Status failedStatus() const { return log.status() == Status::Ok ? Status::Error : log.status(); }
   Status isMissing(std::string what);
+  bool isCancelled() const { return options.cancelled && *options.cancelled; }
   void reportPtxas(const PtxasResult &result);
 
   ModuleOp module;

@@ -8,6 +8,7 @@
 #include "mlir/IR/Diagnostics.h"
 #include "ts/Analysis/Reports/Input.h"
 #include "ts/Target/PTX/Ptxas.h"
+#include <atomic>
 #include <chrono>
 #include <string>
 #include <vector>
@@ -71,9 +72,10 @@ void printUsage(llvm::raw_ostream &out, const PtxasResult &result, llvm::StringR
 std::vector<::ts::reports::KernelInput> collectKernels(mlir::ModuleOp module);
 
 /// Proves the kernels, for the reports and the status; a verdict that no diagnostic has told yet
-/// becomes one.
+/// becomes one. Once `cancelled` is set nothing more is said.
 void judgeKernels(mlir::ModuleOp module, std::vector<::ts::reports::KernelInput> &kernels,
-                  const DiagnosticLog &log, bool asErrors);
+                  const DiagnosticLog &log, bool asErrors,
+                  const std::atomic<bool> *cancelled = nullptr);
 
 /// The status that the verdicts ask for.
 Status statusOf(const std::vector<::ts::reports::KernelInput> &kernels);

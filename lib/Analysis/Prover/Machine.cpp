@@ -289,7 +289,7 @@ bool Machine::runAgent(State &state, int a) {
     case Outcome::Parked:
       return progress;
     }
-    if (steps > options.maxSteps)
+    if (exhausted())
       return false;
   }
   return progress;
@@ -297,7 +297,7 @@ bool Machine::runAgent(State &state, int a) {
 
 bool Machine::run(State &state) {
   bool progress = true;
-  while (progress && steps <= options.maxSteps) {
+  while (progress && !exhausted()) {
     progress = false;
     best = Decision();
     for (size_t a = 0; a < program.agents.size(); ++a) {

@@ -113,6 +113,11 @@ public:
   std::optional<Fault> fault;
   std::vector<WitnessStep> *log = nullptr;
   size_t steps = 0;
+  /// Whether to give up. run() may then stop anywhere, so that decision() means nothing.
+  bool exhausted() const {
+    return steps > options.maxSteps ||
+           (options.cancelled && options.cancelled->load(std::memory_order_relaxed));
+  }
 
   /// Class mode: every visit of the loops over `classSymbol` runs `classValue` times.
   int classSymbol = -1;

@@ -29,8 +29,8 @@ bool Search::launchWide(const std::string &symbol) const {
 /// A race is reported unless an overrun on the shortest way to the end makes the run meaningless.
 void Search::finishRace(State &state, int &outcome) {
   size_t limit = machine.steps + 200000;
-  while (!machine.fault && machine.decision().kind != Decision::Kind::None &&
-         machine.steps < limit) {
+  while (!machine.fault && !machine.exhausted() &&
+         machine.decision().kind != Decision::Kind::None && machine.steps < limit) {
     Decision decision = machine.decision();
     bool value = machine.forced(state, decision).value_or(goesOn(state, decision, outcome));
     outcomes.push_back({outcome, value, machine.describe(state, decision, value),
@@ -39,7 +39,7 @@ void Search::finishRace(State &state, int &outcome) {
     machine.decide(state, decision, value);
     machine.run(state);
   }
-  if (!machine.fault && machine.decision().kind == Decision::Kind::None)
+  if (!machine.fault && !machine.exhausted() && machine.decision().kind == Decision::Kind::None)
     machine.judgeEnd(state);
   if (!machine.fault)
     machine.fault = *state.race;
@@ -65,7 +65,7 @@ void Search::probe(const State &state, const Decision &decision) {
     for (int64_t i = 1; i <= rounds; ++i) {
       machine.decide(next, decision, true);
       machine.run(next);
-      if (machine.fault || machine.decision().kind != Decision::Kind::Trip ||
+      if (machine.fault || machine.exhausted() || machine.decision().kind != Decision::Kind::Trip ||
           machine.decision().trip != decision.trip)
         break;
       machine.collectGarbage(next);
@@ -88,7 +88,8 @@ void Search::probe(const State &state, const Decision &decision) {
 /// Runs on until a real choice, the end or a fault. False: a fault.
 bool Search::settle(State &&state, int outcome, int64_t cost) {
   machine.run(state);
-  while (!machine.fault && machine.decision().kind != Decision::Kind::None) {
+  while (!machine.fault && !machine.exhausted() &&
+         machine.decision().kind != Decision::Kind::None) {
     Decision decision = machine.decision();
     std::optional<bool> value = machine.forced(state, decision);
     if (!value)
@@ -100,10 +101,8 @@ bool Search::settle(State &&state, int outcome, int64_t cost) {
     outcome = int(outcomes.size()) - 1;
     machine.decide(state, decision, *value);
     machine.run(state);
-    if (machine.steps > options.maxSteps)
-      break;
   }
-  if (machine.steps > options.maxSteps)
+  if (machine.exhausted())
     return true;
   // A race stands for every longer run too, unless something worse comes of it.
   const int raceAt = outcome;
@@ -141,7 +140,7 @@ Search::Result Search::run() {
   if (!settle(machine.initial(), -1, 0))
     return Result::Fault;
   while (!queue.empty()) {
-    if (visited.size() > options.maxStates || machine.steps > options.maxSteps) {
+    if (visited.size() > options.maxStates || machine.exhausted()) {
       why = "the search visits more than " + std::to_string(options.maxStates) + " states";
       return Result::Cut;
     }
@@ -156,7 +155,7 @@ Search::Result Search::run() {
     if (!settle(std::move(next), int(outcomes.size()) - 1, node.cost))
       return Result::Fault;
   }
-  if (machine.steps > options.maxSteps) {
+  if (machine.exhausted()) {
     why = "the search takes more than " + std::to_string(options.maxSteps) + " steps";
     return Result::Cut;
   }
@@ -238,13 +237,14 @@ void Search::replay(int outcome, Fault &fault) {
   State state = again.initial();
   again.run(state);
   for (const Outcome &step : path(outcome)) {
-    if (again.fault || again.decision().kind == Decision::Kind::None)
+    if (again.fault || again.exhausted() || again.decision().kind == Decision::Kind::None)
       break;
     Decision decision = again.decision();
     again.decide(state, decision, step.value);
     again.run(state);
   }
-  if (!again.fault && !state.race && again.decision().kind == Decision::Kind::None)
+  if (!again.fault && !again.exhausted() && !state.race &&
+      again.decision().kind == Decision::Kind::None)
     again.judgeEnd(state);
 }
 

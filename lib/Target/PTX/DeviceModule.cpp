@@ -19,6 +19,8 @@
 #include "llvm/IR/DiagnosticPrinter.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/OptBisect.h"
+#include "llvm/IR/PassInstrumentation.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
@@ -37,16 +39,31 @@ void mlir::ts::registerPTXTranslations(DialectRegistry &registry) {
   registerGPUDialectTranslation(registry);
 }
 
+namespace {
+/// Ends the passes once the compilation is cancelled: the passes of the backend ask it as LLVM's
+/// context has it, those of the optimiser by their own way.
+struct CancelGate : llvm::OptPassGate {
+  explicit CancelGate(const std::atomic<bool> *cancelled) : cancelled(cancelled) {}
+  bool isEnabled() const override { return cancelled && *cancelled; }
+  bool shouldRunPass(StringRef, StringRef) const override { return !isEnabled(); }
+  const std::atomic<bool> *cancelled;
+};
+} // namespace
+
 struct DeviceModule::Impl {
   Location loc;
   const Chip &chip;
+  CancelGate gate;
   std::unique_ptr<llvm::LLVMContext> context = std::make_unique<llvm::LLVMContext>();
   std::unique_ptr<llvm::TargetMachine> machine;
   std::unique_ptr<llvm::Module> module;
   llvm::StringMap<CallSite> intrinsicCalls;
   std::string llvmErrors; ///< what LLVM reported through its diagnostic handler
 
-  Impl(Location loc, const Chip &chip) : loc(loc), chip(chip) {}
+  Impl(Location loc, const Chip &chip, const std::atomic<bool> *cancelled)
+      : loc(loc), chip(chip), gate(cancelled) {
+    context->setOptPassGate(gate);
+  }
 
   /// After a crash nothing of LLVM's is in a state that can be destroyed.
   void abandon() {
@@ -184,7 +201,7 @@ static FailureOr<OwningOpRef<ModuleOp>> prepareCopy(gpu::GPUModuleOp module,
 
 FailureOr<DeviceModule> DeviceModule::translate(gpu::GPUModuleOp module, const Chip &chip,
                                                 const PTXOptions &options) {
-  auto impl = std::make_unique<Impl>(module.getLoc(), chip);
+  auto impl = std::make_unique<Impl>(module.getLoc(), chip, options.cancelled);
   if (!impl->createTargetMachine())
     return failure();
   impl->context->setDiagnosticHandler(std::make_unique<CollectErrors>(impl->llvmErrors));
@@ -232,7 +249,10 @@ LogicalResult DeviceModule::optimize() {
     llvm::FunctionAnalysisManager functions;
     llvm::CGSCCAnalysisManager sccs;
     llvm::ModuleAnalysisManager modules;
-    llvm::PassBuilder builder(impl->machine.get());
+    llvm::PassInstrumentationCallbacks callbacks;
+    callbacks.registerShouldRunOptionalPassCallback(
+        [&](StringRef, const llvm::Any &) { return !impl->gate.isEnabled(); });
+    llvm::PassBuilder builder(impl->machine.get(), {}, std::nullopt, &callbacks);
     builder.registerModuleAnalyses(modules);
     builder.registerCGSCCAnalyses(sccs);
     builder.registerFunctionAnalyses(functions);

@@ -9,7 +9,10 @@
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Program.h"
 #include "llvm/Support/raw_ostream.h"
+#include <chrono>
+#include <csignal>
 #include <cstdlib>
+#include <thread>
 
 using namespace llvm;
 using namespace mlir::ts;
@@ -103,7 +106,28 @@ Expected<std::string> mlir::ts::findPtxas(const PtxasSearch &search) {
       "and the active Python); 'pip install nvidia-cuda-nvcc' brings it");
 }
 
-Expected<PtxasResult> mlir::ts::runPtxas(StringRef program, StringRef ptx, StringRef chip) {
+/// Waits for a program and returns its exit status, -1 without one; kills it when that is wanted.
+static int waitOrKill(const sys::ProcessInfo &started, const std::atomic<bool> *cancelled,
+                      std::string &error) {
+  using namespace std::chrono_literals;
+  if (!cancelled)
+    return sys::Wait(started, /*SecondsToWait=*/std::nullopt, &error).ReturnCode;
+  // Most of what ptxas gets takes it a few tenths of a second.
+  for (auto pause = 1ms;; pause = std::min(2 * pause, 32ms)) {
+    // Without Polling a program that is still running would be killed at once.
+    sys::ProcessInfo ended = sys::Wait(started, /*SecondsToWait=*/0, &error, nullptr, true);
+    if (ended.Pid != 0)
+      return ended.ReturnCode;
+    if (*cancelled) {
+      ::kill(started.Pid, SIGKILL);
+      return sys::Wait(started, /*SecondsToWait=*/std::nullopt, &error).ReturnCode;
+    }
+    std::this_thread::sleep_for(pause);
+  }
+}
+
+Expected<PtxasResult> mlir::ts::runPtxas(StringRef program, StringRef ptx, StringRef chip,
+                                         const std::atomic<bool> *cancelled) {
   SmallString<128> input, cubin, log;
   scope_exit remove([&] {
     for (SmallString<128> *path : {&input, &cubin, &log})
@@ -131,8 +155,9 @@ Expected<PtxasResult> mlir::ts::runPtxas(StringRef program, StringRef ptx, Strin
   std::optional<StringRef> redirects[] = {StringRef(""), log.str(), log.str()};
   std::string error;
   bool failedToRun = false;
-  int status = sys::ExecuteAndWait(program, args, std::nullopt, redirects, /*SecondsToWait=*/0,
-                                   /*MemoryLimit=*/0, &error, &failedToRun);
+  sys::ProcessInfo started = sys::ExecuteNoWait(program, args, std::nullopt, redirects,
+                                                /*MemoryLimit=*/0, &error, &failedToRun);
+  int status = failedToRun ? -1 : waitOrKill(started, cancelled, error);
   if (failedToRun || status < 0)
     return createStringError("'%s' could not be run: %s", program.str().c_str(),
                              error.empty() ? "it was stopped by a signal" : error.c_str());

@@ -9,6 +9,8 @@
 #include "ts/Analysis/Prover/Verdict.h"
 #include "ts/Analysis/Schedule/Model.h"
 
+#include <atomic>
+
 namespace ts::prover {
 
 /// Where an allocation lies: bytes of shared memory or columns of tensor memory.
@@ -30,6 +32,8 @@ struct Options {
   bool witness = true;         ///< record the steps of a refutation
   /// Raises the smallest value of a symbol, as a declared minimum would.
   std::vector<std::pair<std::string, int64_t>> minima;
+  /// Set by another thread, and never cleared: give up soon; the verdict then says nothing.
+  const std::atomic<bool> *cancelled = nullptr;
 };
 
 Verdict prove(const schedule::Kernel &kernel, const Placement &placement,

@@ -9,6 +9,7 @@
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "ts/Target/PTX/Chip.h"
+#include <atomic>
 #include <memory>
 
 namespace mlir::ts {
@@ -19,6 +20,9 @@ void registerPTXTranslations(DialectRegistry &registry);
 struct PTXOptions {
   /// `.file` / `.loc` directives from the MLIR locations.
   bool lineInfo = true;
+  /// Set by another thread, and never cleared: optimize() and emitPTX() skip the passes that they
+  /// can do without. Nobody wants what they give then.
+  const std::atomic<bool> *cancelled = nullptr;
 };
 
 class DeviceModule {

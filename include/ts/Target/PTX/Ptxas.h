@@ -6,6 +6,7 @@
 
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
+#include <atomic>
 #include <string>
 #include <vector>
 
@@ -48,9 +49,10 @@ struct PtxasSearch {
 llvm::Expected<std::string> findPtxas(const PtxasSearch &search);
 
 /// Assembles `ptx`. An error means that ptxas could not be run; what ptxas itself objects to is in
-/// the result.
+/// the result. Once `cancelled` is set, ptxas is killed and an error comes back.
 llvm::Expected<PtxasResult> runPtxas(llvm::StringRef program, llvm::StringRef ptx,
-                                     llvm::StringRef chip);
+                                     llvm::StringRef chip,
+                                     const std::atomic<bool> *cancelled = nullptr);
 
 /// Reads the output of `ptxas -v`; `ptx` serves to map PTX lines to source lines.
 void parsePtxasOutput(llvm::StringRef output, llvm::StringRef ptx, PtxasResult &result);
