@@ -55,6 +55,9 @@ std::unique_ptr<Cluster> makeCluster(Machine &machine, uint64_t id) {
                                                options.checkUninitialised);
   cluster->checker->strictTensorFences = options.strictTcgen05Fences;
   cluster->engines = std::make_unique<Engines>(*cluster);
+  if (machine.withPrimary)
+    cluster->primaryEnd =
+        cluster->checker->newEvent(cluster->checker->channelAgent(~0u, 0, 0, "the grid before"));
   const uint64_t at[3] = {id % machine.gridClusters[0],
                           id / machine.gridClusters[0] % machine.gridClusters[1],
                           id / machine.gridClusters[0] / machine.gridClusters[1]};

@@ -165,6 +165,13 @@ SharedPlace resolveShared(const Exec &x, Space space, uint64_t address, uint32_t
 uint8_t *resolveGlobal(Machine &machine, uint64_t address, uint64_t size, uint32_t align,
                        bool write, const char *what);
 
+/// For the order of grids that may overlap: accesses to global memory, by the instruction itself or
+/// by the engine that it starts, and what makes the grid before known.
+void tellGlobal(const Exec &x, uint64_t address, uint64_t bytes, AccessKind kind);
+void learnPrimary(const Exec &x, Clock &clock); // it has ended
+void acquireGlobal(const Exec &x, uint64_t address, Clock &clock);
+void releaseGlobal(const Exec &x, uint64_t address);
+
 /// For `mov` between registers: compilers rename accumulators of a wgmma that is still in flight.
 /// True if `from` is in flight and the copy has been put off until its value is there; `to` is in
 /// flight from then on.

@@ -3,6 +3,7 @@
 // Apache-2.0 WITH LLVM-exception
 #include "Grid.h"
 
+#include "../Check/GridOrder.h"
 #include "Run.h"
 #include "Trace.h"
 
@@ -84,8 +85,12 @@ public:
       m.sms = sms;
       m.queue = &launch->queue;
       m.previousDone = o.pdl && previous ? &previous->done : nullptr;
-      if (m.previousDone)
+      if (m.previousDone) {
         previous->hasDependent = true;
+        m.previousReleases = &previous->releases;
+        if (o.checkRaces && previous->options->checkRaces)
+          m.withPrimary = previous->withDependent = std::make_shared<GridOrder>();
+      }
       m.totalCtas = clusters * o.cluster[0] * o.cluster[1] * o.cluster[2];
       m.done = clusters == 0;
       launch->executed.assign(spec.program->forms.size(), 0);
@@ -137,11 +142,11 @@ private:
   bool mayStart(size_t index) const {
     if (index == 0)
       return true;
-    const Launch &previous = *launches[index - 1];
-    if (previous.machine.done)
-      return true;
-    return launches[index]->spec.options->pdl &&
-           previous.machine.ctasReleased == previous.machine.totalCtas;
+    const Machine &previous = launches[index - 1]->machine;
+    if (launches[index]->spec.options->pdl)
+      return previous.done || previous.ctasReleased == previous.totalCtas;
+    return std::all_of(launches.begin(), launches.begin() + std::ptrdiff_t(index),
+                       [](const auto &l) { return l->machine.done.load(); });
   }
 
   std::unique_ptr<Active> startNext() {

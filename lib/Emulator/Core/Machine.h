@@ -56,6 +56,7 @@ private:
 /// griddepcontrol.launch_dependents by a CTA, counted once.
 void releaseDependents(Cta &cta);
 
+class GridOrder; // Check/GridOrder.h
 class Tracer;
 
 struct Machine {
@@ -72,7 +73,12 @@ struct Machine {
   const std::atomic<bool> *previousDone = nullptr; // null: there is none to wait for
   std::atomic<bool> done{false};                   // all of this launch has ended
   bool hasDependent = false;                       // a launch that may begin before this one ends
-  std::atomic<uint64_t> ctasReleased{0};           // CTAs that said launch_dependents or ended
+  std::atomic<bool> releases{false};               // a CTA of this launch said launch_dependents
+  const std::atomic<bool> *previousReleases = nullptr;
+  /// Null where grids cannot overlap, or races are not looked for.
+  std::shared_ptr<GridOrder> withPrimary, withDependent;
+  bool ordersGrids() const { return withPrimary || withDependent; }
+  std::atomic<uint64_t> ctasReleased{0}; // CTAs that said launch_dependents or ended
   uint64_t totalCtas = 0;
   std::mutex printing;
   void print(std::string_view text); // device printf

@@ -86,10 +86,13 @@ Target resolve(Exec &x, unsigned lane, Space space, uint64_t address, unsigned b
   }
 }
 
-void tell(Exec &x, unsigned lane, const Target &target, unsigned bytes, AccessKind kind,
-          UndefinedRead *undefined = nullptr) {
-  if (!target.shared.cta)
+void tell(Exec &x, unsigned lane, const Target &target, uint64_t address, unsigned bytes,
+          AccessKind kind, UndefinedRead *undefined = nullptr) {
+  if (!target.shared.cta) {
+    if (target.space == Space::Global && x.machine.ordersGrids())
+      tellGlobal(x, address, bytes, kind);
     return;
+  }
   Checker &checker = *x.cluster.checker;
   Access access;
   access.kind = kind;
@@ -125,6 +128,7 @@ uint64_t placeOf(const Target &target, uint64_t address) {
 void acquireThrough(Exec &x, uint64_t place, Order order) {
   bool acquires = order == Order::Acquire || order == Order::AcquireRelease;
   x.cluster.checker->acquire(place, acquires ? x.clock() : x.warp.observed);
+  acquireGlobal(x, place, acquires ? x.clock() : x.warp.observed);
   if (acquires)
     x.cluster.checker->warpSynchronised(x.warp.agent);
 }
@@ -134,8 +138,10 @@ void releaseThrough(Exec &x, uint64_t place, Order order) {
   if (order == Order::Release || order == Order::AcquireRelease) {
     checker.release(place, x.clock());
     checker.newEvent(x.warp.agent);
+    releaseGlobal(x, place);
   } else if (!x.warp.fenced.order.empty()) {
     checker.release(place, x.warp.fenced);
+    releaseGlobal(x, place);
   }
 }
 
@@ -230,12 +236,12 @@ void load(Exec &x, unsigned lane, Space space, uint64_t address, unsigned bytes,
   if (target.space == Space::Local && undefined && !x.warp.localUndefined.empty())
     loadUndefinedLocal(x, target, bytes, *undefined);
   if (order == Order::Weak) {
-    tell(x, lane, target, bytes, AccessKind::Read, undefined);
+    tell(x, lane, target, address, bytes, AccessKind::Read, undefined);
     memcpy(to, target.bytes, bytes);
     return;
   }
   acquireThrough(x, placeOf(target, address), order);
-  tell(x, lane, target, bytes, AccessKind::AtomicRead, undefined);
+  tell(x, lane, target, address, bytes, AccessKind::AtomicRead, undefined);
   if (target.space == Space::Global) {
     std::lock_guard lock(x.machine.global->atomics);
     memcpy(to, target.bytes, bytes);
@@ -255,7 +261,7 @@ void store(Exec &x, unsigned lane, Space space, uint64_t address, unsigned bytes
   }
   bool strong = order != Order::Weak;
   bool same = memcmp(target.bytes, from, bytes) == 0;
-  tell(x, lane, target, bytes,
+  tell(x, lane, target, address, bytes,
        strong ? AccessKind::AtomicWrite
        : same ? AccessKind::SameWrite
               : AccessKind::Write);
@@ -307,7 +313,7 @@ void atomic(Exec &x, unsigned lane, Space space, uint64_t address, unsigned byte
   }
   uint64_t place = placeOf(target, address);
   acquireThrough(x, place, acquire ? Order::Acquire : Order::Relaxed);
-  tell(x, lane, target, bytes, AccessKind::Atomic);
+  tell(x, lane, target, address, bytes, AccessKind::Atomic);
   if (target.shared.cta) {
     update(target.bytes);
   } else {

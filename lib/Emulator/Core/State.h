@@ -281,6 +281,7 @@ struct Cluster {
   uint64_t id = 0; // linear in the grid of clusters
   std::vector<std::unique_ptr<Cta>> ctas;
   ClusterBarrier barrier;
+  Event primaryEnd; // the grid before has ended; whoever has waited for it knows
   std::vector<Event> launchControlFailed; // of requests that found nothing to cancel
   std::unique_ptr<Checker> checker;
   std::unique_ptr<Engines> engines;

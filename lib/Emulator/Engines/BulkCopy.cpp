@@ -97,6 +97,8 @@ struct Bulk {
       source = sourcePlace.bytes;
     } else {
       source = resolveGlobal(x.machine, from.lane(x, lane), bytes, 16, false, what);
+      if (x.machine.ordersGrids())
+        tellGlobal(x, from.lane(x, lane), bytes, AccessKind::Read);
     }
     std::vector<unsigned> ranks{place.cta->rank};
     if (multicast)
@@ -122,6 +124,10 @@ struct Bulk {
     SharedPlace place = resolveShared(x, Space::SharedCta, from.lane(x, lane), bytes, 16, what);
     uint8_t *target = resolveGlobal(x.machine, to.lane(x, lane), bytes, 16, true, what);
     uint32_t byteMask = masked ? uint32_t(mask.lane(x, lane)) & 0xffff : 0xffff;
+    if (x.machine.ordersGrids())
+      for (uint32_t i = 0; i < bytes; ++i)
+        if (byteMask >> (i % 16) & 1)
+          tellGlobal(x, to.lane(x, lane) + i, 1, reducing ? AccessKind::Atomic : AccessKind::Write);
     auto op =
         std::make_unique<BulkStore>(place, bytes, target, byteMask, *x.machine.global, reducing);
     prepare(*op, x, lane, storeChannel(x.warp));

@@ -169,6 +169,7 @@ std::unique_ptr<Op> decodeGridControl(Decode &d) {
   d.needOperands(0, 0);
   return makeOp([=](Exec &x) {
     if (!wait) {
+      x.machine.releases = true;
       releaseDependents(x.cta);
       return Step::Next;
     }
@@ -176,6 +177,7 @@ std::unique_ptr<Op> decodeGridControl(Decode &d) {
       x.wait(WaitKind::Grid, 0, "the end of the launches before this one (griddepcontrol.wait)");
       return Step::Blocked;
     }
+    learnPrimary(x, x.clock());
     return Step::Next;
   });
 }

@@ -86,6 +86,8 @@ struct CpAsync {
       uint64_t address = from.lane(x, lane);
       if (bytes)
         source = resolveGlobal(x.machine, address, bytes, 1, false, "cp.async");
+      if (bytes && x.machine.ordersGrids())
+        tellGlobal(x, address, bytes, AccessKind::Read);
       if (address % size)
         fault(FaultKind::Alignment, "cp.async of %u bytes from 0x%llx; expected a multiple of %u",
               size, (unsigned long long)address, size);

@@ -131,6 +131,13 @@ struct TensorCopy {
       at[i] = int32_t(uint32_t(coordinates[i].lane(x, lane)));
     auto tile = std::make_shared<const TensorTile>(x.machine, read, at, fourRows ? at + 1 : nullptr,
                                                    way == Way::Store, what);
+    if (x.machine.ordersGrids() && way != Way::Prefetch)
+      for (uint32_t row = 0; row < tile->rows(); ++row)
+        if (auto [address, bytes] = tile->rowBytesAt(row); bytes)
+          tellGlobal(x, address, bytes,
+                     way == Way::Load ? AccessKind::Read
+                     : reduction      ? AccessKind::Atomic
+                                      : AccessKind::Write);
     if (way == Way::Load)
       load(x, lane, tile);
     else if (way == Way::Store)

@@ -148,6 +148,14 @@ bool TensorTile::rowStart(uint32_t row, int64_t &offset) const {
   return true;
 }
 
+std::pair<uint64_t, uint32_t> TensorTile::rowBytesAt(uint32_t row) const {
+  int64_t offset = 0;
+  if (!rowStart(row, offset))
+    return {0, 0};
+  uint32_t begin = first * bits / 8, end = (last * bits + 7) / 8;
+  return {map.address + uint64_t(lowest + offset) + begin, end - begin};
+}
+
 void TensorTile::load(uint32_t row, uint8_t *to) const {
   uint32_t packed = rowShared / 16 * chunkBytes;
   uint8_t scratch[maxRowBytes];

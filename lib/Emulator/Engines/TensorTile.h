@@ -22,6 +22,8 @@ public:
   uint32_t sharedBytes() const { return numRows * rowShared; }
   uint32_t rowBytes() const { return rowShared; }
   uint32_t rows() const { return numRows; }
+  /// The bytes of a row that are inside the tensor: address and number, 0 if there are none.
+  std::pair<uint64_t, uint32_t> rowBytesAt(uint32_t row) const;
   /// Bytes that a transaction counts for 16 bytes in shared memory: padding does not count.
   uint32_t chunkTx() const { return chunkBytes; }
 

@@ -29,7 +29,7 @@ public:
   /// The bytes if a plain access there needs nothing but a copy; null: take the long way.
   uint8_t *find(const Exec &x, const Shape &shape, uint64_t address, unsigned bytes) {
     if (shape.order != Order::Weak || address % std::bit_floor(bytes) || address < globalBase ||
-        shape.space > Space::Global)
+        shape.space > Space::Global || x.machine.ordersGrids())
       return nullptr;
     if (!tried) {
       tried = true;
