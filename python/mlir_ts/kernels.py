@@ -21,7 +21,7 @@ import inspect
 import sys
 
 from mlir_ts import compiler, display, dsl, ir, ops
-from mlir_ts._core import Attribute, Location
+from mlir_ts._core import Attribute, Location, chips_for
 from mlir_ts._where import caller
 from mlir_ts.errors import CompileError, Error, Note, blamed
 
@@ -160,10 +160,17 @@ class Builder:
         """Called once everything is in the kernel."""
         self.op.set_attribute("num_warps", Attribute.integer(ir.Type.parse(self.context, "i32"), warps))
         ops.yield_(at=self.block, location=self.op.location)
-        blackwell = any(op.name in ("ts.umma", "ts.tmem_copy", "ts.fetch_tile") or "umma" in str(op.attributes.get("pipeline", ""))
-                        for op in self.op.walk())
-        self.arch = self.arch or ("sm_100a" if blackwell else "sm_90a")
+        if not self.arch:
+            self.arch = self._usual_arch()
         self.gpu.set_attribute("ts.chip", self.arch)
+
+    def _usual_arch(self):
+        """Of the chips that have all that the kernel uses, the oldest with the instructions of its own architecture."""
+        try:
+            chips = chips_for(self.op)
+        except CompileError:
+            chips = []  # an op is not right, which check() and compile() report
+        return next((chip for chip in chips if chip.endswith("a")), "sm_90a")  # none: TS227 says why
 
     def leave(self):
         """Called when the TaskManager is done or has failed: the next one outside a kernel begins a new one."""

@@ -7,6 +7,7 @@
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
 #include "ts/Analysis/Protocol/Types.h"
+#include "ts/Dialect/TS/Transforms/Chips.h"
 #include "ts/Driver/Compiler.h"
 #include "ts/InitAll.h"
 #include "ts/Support/Checks.h"
@@ -207,6 +208,24 @@ void mlir_ts::bindCompile(py::module_ &m) {
   m.def("pipeline_sides", &pipelineSides, py::arg("type"),
         "Who writes and who reads a pipeline of this type: 'async' (threads), 'tma', 'umma' or "
         "'clc'.");
+  m.def(
+      "chips_for",
+      [](const Op &op) {
+        auto kernel = llvm::dyn_cast<mlir::ts::KernelOp>(op.get());
+        if (!kernel)
+          throw Failure("expected a ts.kernel");
+        // What was built op by op may lack the very attributes that are looked at.
+        Gather gather(*kernel->getContext());
+        if (mlir::failed(mlir::verify(kernel)))
+          gather.fail("the kernel is not right");
+        std::vector<std::string> names;
+        for (llvm::StringRef name : mlir::ts::chipsFor(kernel))
+          names.push_back(name.str());
+        return names;
+      },
+      py::arg("kernel"),
+      "The architectures that have everything a ts.kernel uses, oldest first; the table is that of "
+      "TS227 and TS228.");
   m.def("explain", [](const std::string &check) {
     std::string suggestion;
     if (const ts::CheckInfo *info = ts::findCheck(check, &suggestion))

@@ -3,6 +3,7 @@
 // reported by the compiler driver (TS405, TS406), not here.
 #include "VerifyProtocolImpl.h"
 #include "ts/Analysis/Schedule/ProtocolQueries.h"
+#include "ts/Dialect/TS/Transforms/Chips.h"
 
 #include "llvm/ADT/StringExtras.h"
 
@@ -95,61 +96,80 @@ static std::string chipNames(unsigned chips) {
   return llvm::join(names, ", ");
 }
 
-/// Narrow element formats in memory and matrix kinds that not all chips of a family have.
-static void checkOperands(KernelOp kernel, StringRef chip, unsigned bit, CheckReporter &reporter) {
+/// Narrow element formats in memory and matrix kinds that not all chips of a family have: each that
+/// `chip` lacks, with what is wrong.
+static void forEachMisfit(KernelOp kernel, ChipName chip,
+                          function_ref<void(Operation *, const Twine &)> misfit) {
   for (auto [i, arg] : llvm::enumerate(kernel.getBody().getArguments())) {
     auto map = dyn_cast<TensorMapType>(arg.getType());
-    if (!map || !map.getElementType().isIntOrFloat() || (bit & ~Hopper))
+    if (!map || !map.getElementType().isIntOrFloat() || (chip.bit & ~Hopper))
       continue;
-    if (map.getElementType().getIntOrFloatBitWidth() < 8)
-      reporter.report(CheckId::TS228, kernel)
-          << "tensor map '%" << cast<StringAttr>(kernel.getArgNames()[i]).getValue()
-          << "' has the sub-byte element type " << map.getElementType() << ", which TMA of " << chip
-          << " does not have; use one of " << chipNames(FromSm90 & ~Hopper)
-          << ", or describe the array as bytes";
+    if (map.getElementType().getIntOrFloatBitWidth() < 8) {
+      std::string type;
+      llvm::raw_string_ostream(type) << '\'' << map.getElementType() << '\'';
+      misfit(kernel, "tensor map '%" + cast<StringAttr>(kernel.getArgNames()[i]).getValue() +
+                         "' has the sub-byte element type " + type + ", which TMA of " + chip.name +
+                         " does not have; use one of " + chipNames(FromSm90 & ~Hopper) +
+                         ", or describe the array as bytes");
+    }
   }
   llvm::DenseSet<Type> seen;
   kernel.walk([&](UmmaOp umma) {
     auto type = cast<MemRefType>(umma.getA().getType()).getElementType();
-    if (!type.isInteger(8) || bit == Sm100a || !(bit & DataCentreBlackwell) ||
+    if (!type.isInteger(8) || chip.bit == Sm100a || !(chip.bit & DataCentreBlackwell) ||
         !seen.insert(type).second)
       return;
-    reporter.report(CheckId::TS228, umma)
-        << "8-bit integer operands of tcgen05.mma (kind::i8) exist on sm_100a, not on " << chip
-        << "; convert to an 8-bit float format or compile for sm_100a";
+    misfit(umma, "8-bit integer operands of tcgen05.mma (kind::i8) exist on sm_100a, not on " +
+                     chip.name + "; convert to an 8-bit float format or compile for sm_100a");
   });
 }
 
+/// The ops that use a feature, in order.
+static SmallVector<Operation *> usersOf(const Feature &feature, KernelOp kernel) {
+  SmallVector<Operation *> users;
+  kernel->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (feature.matches(op))
+      users.push_back(op);
+  });
+  return users;
+}
+
+SmallVector<StringRef> mlir::ts::chipsFor(KernelOp kernel) {
+  unsigned chips = ~0U;
+  for (const Feature &feature : kFeatures)
+    if (!usersOf(feature, kernel).empty())
+      chips &= feature.chips;
+  SmallVector<StringRef> names;
+  for (const ChipName &chip : kChips) {
+    bool fits = chips & chip.bit;
+    forEachMisfit(kernel, chip, [&](Operation *, const Twine &) { fits = false; });
+    if (fits)
+      names.push_back(chip.name);
+  }
+  return names;
+}
+
 void mlir::ts::detail::checkArchitecture(KernelOp kernel, CheckReporter &reporter) {
-  StringRef chip = kernel.getChip();
-  unsigned bit = 0;
-  for (const ChipName &known : kChips)
-    if (known.name == chip)
-      bit = known.bit;
-  if (!bit)
+  const ChipName *chip =
+      llvm::find_if(kChips, [&](const ChipName &known) { return known.name == kernel.getChip(); });
+  if (chip == std::end(kChips))
     return;
   for (const Feature &feature : kFeatures) {
-    if (feature.chips & bit)
+    if (feature.chips & chip->bit)
       continue;
-    Operation *user = nullptr;
-    int64_t count = 0;
-    kernel->walk<WalkOrder::PreOrder>([&](Operation *op) {
-      if (!feature.matches(op))
-        return;
-      ++count;
-      if (!user)
-        user = op;
-    });
-    if (!user)
+    SmallVector<Operation *> users = usersOf(feature, kernel);
+    if (users.empty())
       continue;
-    auto diag = reporter.report(CheckId::TS227, user);
-    diag << chip << " has no " << feature.name << "; compile for one of "
+    auto diag = reporter.report(CheckId::TS227, users.front());
+    diag << chip->name << " has no " << feature.name << "; compile for one of "
          << chipNames(feature.chips);
     if (!feature.instead.empty())
       diag << ", or " << feature.instead;
-    if (count > 1)
-      diag.attachNote(user->getLoc())
-          << "and " << count - 1 << " more use(s) in kernel '" << kernel.getSymName() << "'";
+    if (users.size() > 1)
+      diag.attachNote(users.front()->getLoc())
+          << "and " << users.size() - 1 << " more use(s) in kernel '" << kernel.getSymName() << "'";
   }
-  checkOperands(kernel, chip, bit, reporter);
+  forEachMisfit(kernel, *chip, [&](Operation *at, const Twine &what) {
+    reporter.report(CheckId::TS228, at) << what;
+  });
 }
