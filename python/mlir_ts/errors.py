@@ -17,9 +17,10 @@ __all__ = ["Error", "CompileError", "RefutedError", "CompileWarning", "KernelFau
 
 
 class Error(Exception):
-    """Anything that mlir_ts refuses, in one sentence. `id` is a check's or '', `file` and `line` the user's."""
+    """Anything that mlir_ts refuses, in one sentence. `id` is that of a check ('TS301') or None, `file` and `line` are
+    the user's."""
 
-    usual_id = ""
+    usual_id = None
 
     def __init__(self, *what):
         super().__init__(*what)
@@ -57,11 +58,11 @@ class Note:
 
 
 class Diagnostic(Note):
-    """One diagnostic: `severity` ('error', 'warning', 'remark'), `id` ('TS301' or ''), `notes`."""
+    """One diagnostic: `severity` ('error', 'warning', 'remark'), `id` ('TS301' or None), `notes`."""
 
-    def __init__(self, message, severity="error", id="", file="", line=0, column=0, notes=()):
+    def __init__(self, message, severity="error", id=None, file="", line=0, column=0, notes=()):
         super().__init__(message, file, line, column)
-        self.severity, self.id = severity, id
+        self.severity, self.id = severity, id or None
         self.notes = [Note(**note) if isinstance(note, dict) else note for note in notes]
 
     @property
@@ -124,13 +125,13 @@ class KernelFault(Error):
         self.faults = list(faults)
         if self.faults:
             site = self.faults[0]["site"]
-            self.id = self.faults[0]["id"]
+            self.id = self.faults[0]["id"] or None
             if site["line"]:
                 self.file, self.line = site["file"], site["line"]
 
 
 def refuse(check, message, place=None, kind=CompileError, notes=()):
-    """Raises an error of the authoring layer, at the user's line, like one of the compiler."""
+    """Raises an error of the authoring layer, at the user's line, like one of the compiler; `check` is its id or None."""
     place = place or caller()
     notes = [Note(text, at.file, at.line) for text, at in notes]
     raise kind(message, [Diagnostic(message, "error", check, place.file, place.line, notes=notes)])

@@ -35,6 +35,16 @@ def test_wrong_program(name):
         assert f"{error.file}:{error.line}:" in rest[0]
 
 
+def test_errors_of_no_check_have_no_id():
+    with pytest.raises(mlir_ts.Error) as caught:
+        mlir_ts.compile(7)
+    assert caught.value.id is None
+    with pytest.raises(mlir_ts.CompileError) as caught:  # what the parser says
+        mlir_ts.ir.Module.parse(mlir_ts.ir.Context(), "gpu.module @m { nonsense }")
+    assert caught.value.id is None and [diagnostic.id for diagnostic in caught.value.diagnostics] == [None]
+    assert "None" not in str(caught.value)
+
+
 def test_there_are_enough():
     assert len({case[0] for case in wrong.CASES.values()}) >= 25
 

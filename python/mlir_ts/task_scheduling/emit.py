@@ -137,7 +137,7 @@ class Emitter:
 
     def checked(self, value, old, variable, place):
         if value.type != old.type:
-            refuse("", f"'{variable.name}' is {old.type} before the loop and {value.type} behind an iteration; the default "
+            refuse(None, f"'{variable.name}' is {old.type} before the loop and {value.type} behind an iteration; the default "
                    "and what is written have to be of one type", place)
         return value
 
@@ -240,7 +240,7 @@ class Emitter:
             out = [] if out is None else list(out) if isinstance(out, (tuple, list)) else [out]
             out = [v if isinstance(v, dsl.Value) else dsl.const(v) for v in out]
             if method.produces and out:
-                refuse("", f"producer work '{method.name}' returns a value; only consumer work hands values on", item.place)
+                refuse(None, f"producer work '{method.name}' returns a value; only consumer work hands values on", item.place)
             variables = self.fitting(item, out)
             ops.yield_(values=[v.ir for v in out])
         if not out:
@@ -256,7 +256,7 @@ class Emitter:
         if len(variables) == 1 and isinstance(variables[0], Returned) and not out:
             return []  # nothing is returned, and nobody asked
         if len(out) != len(variables):
-            refuse("", f"'{item.resource.name}.{item.method.name}' returns {len(out)} values; the schedule takes "
+            refuse(None, f"'{item.resource.name}.{item.method.name}' returns {len(out)} values; the schedule takes "
                    f"{len(variables)}", item.place)
         return variables
 
