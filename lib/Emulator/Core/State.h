@@ -32,9 +32,8 @@ struct CodeEntry {
   std::unique_ptr<Op> op;
   int32_t guard = -1;
   bool guardNegated = false;
-  uint32_t index = 0; // in Code::entries
-  uint32_t form = 0;  // in Program::forms: for coverage
-  bool polls = false; // looks at what others change, or at the time: of a waiting loop
+  uint32_t index = 0, form = 0; // in Code::entries; in Program::forms, for coverage
+  bool polls = false;           // looks at what others change, or at the time: of a waiting loop
   ptx::Loc loc;
   const ptx::Instruction *source = nullptr;
   Flow flow;
