@@ -11,6 +11,8 @@ ts_packages=(
   llvm-22-dev llvm-22-tools libmlir-22-dev mlir-22-tools
   nlohmann-json3-dev libgtest-dev pybind11-dev python3-dev
 )
+# What the Python tests and checks need from PyPI; ptxas comes from there as well where the machine has none.
+ts_pypi=(numpy pytest pyyaml ruff==0.17.5)
 ts_build=$ts_root/build
 ts_bin=$ts_build/bin
 ts_python=python3
@@ -74,7 +76,7 @@ ts_find_ptxas() {
 # A virtual environment with the Python packages of the tests, and ptxas where the machine has none.
 # Without network the build still works; what then cannot run is named.
 ts_install_python() {
-  local wanted=(numpy pytest pyyaml) stamp=$ts_root/.venv/ts-installed log
+  local wanted=("${ts_pypi[@]}") stamp=$ts_root/.venv/ts-installed log
   ts_find_ptxas || wanted+=(nvidia-cuda-nvcc==13.0.88)
   if [ ! -x .venv/bin/python ]; then
     say "creating .venv"
@@ -88,10 +90,10 @@ ts_install_python() {
       echo "${wanted[*]}" >"$stamp"
       ts_find_ptxas
       # The next run finds ptxas in .venv and would otherwise ask for the shorter list.
-      [[ $ts_ptxas == "$ts_root"/.venv/* ]] && echo "numpy pytest pyyaml" >"$stamp"
+      [[ $ts_ptxas == "$ts_root"/.venv/* ]] && echo "${ts_pypi[*]}" >"$stamp"
     else
       tail -n 5 "$log"
-      say "pip could not install ${wanted[*]}: Python tests and, without ptxas, cubin output cannot run"
+      say "pip could not install ${wanted[*]}: what needs them (Python tests and style, without ptxas cubin output) cannot run"
     fi
     rm -f "$log"
   fi

@@ -71,7 +71,8 @@ def expect(fails, name, text=None):
     """What a program prints that works, or fails with an exception of mlir_ts."""
     status, lines = run(name, text)
     if bool(status) != fails or fails and not lines[0].startswith("mlir_ts.errors."):
-        raise RuntimeError(f"{name} {'with its mistake' if fails else 'as it is'} ended with {status}:\n" + "\n".join(lines))
+        what = f"{name} {'with its mistake' if fails else 'as it is'}"
+        raise RuntimeError(f"{what} ended with {status}:\n" + "\n".join(lines))
     return lines
 
 

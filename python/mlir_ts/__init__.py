@@ -12,5 +12,5 @@ from mlir_ts.kernels import Buffer, Index, KernelFunction, Scalar, TensorMap, ke
 from mlir_ts.errors import (CompileError, Diagnostic, EnvironmentError, Error, KernelFault, LaunchError, RefutedError)
 
 __all__ = ["dsl", "errors", "ir", "ops", "kernel", "KernelFunction", "TensorMap", "Buffer", "Scalar", "Index", "symbol",
-           "explain", "check", "compile", "Checked", "Kernel", "CompileError", "Diagnostic", "EnvironmentError", "Error",
-           "KernelFault", "LaunchError", "RefutedError", "__version__"]
+           "explain", "check", "compile", "Checked", "Kernel", "CompileError", "Diagnostic", "EnvironmentError",
+           "Error", "KernelFault", "LaunchError", "RefutedError", "__version__"]

@@ -370,7 +370,8 @@ class for_:
         bounds = [v if isinstance(v, Value) else const(v) for v in (start, end, step)]
         self._init = [v if isinstance(v, Value) else const(v) for v in init]
         self._op = emit("scf.for", [*bounds, *self._init], [v.type for v in self._init], None, 1)
-        self._block = self._op.regions[0].add_block([bounds[0].type, *(v.type for v in self._init)], here(self._op.context))
+        types = [bounds[0].type, *(v.type for v in self._init)]
+        self._block = self._op.regions[0].add_block(types, here(self._op.context))
         self._yielded, self._outer = None, None
         self.results = None
 
@@ -437,11 +438,11 @@ def _ts(name):
 
 
 # Work ops of the dialect under their own names: dsl.tma_load, dsl.umma, dsl.wgmma, dsl.tmem_load, ...
-_SCHEDULE_OPS = {"acquire", "alias_group", "baton", "commit", "consume", "depends", "fetch_tile", "for_", "guard", "kernel",
-                 "named_barrier", "next_tile", "pdl", "pipeline_group", "produce", "release", "resource", "skippable",
-                 "task", "tile_loop", "try_acquire", "try_wait", "wait", "when", "work_queue", "yield_", "mbarrier",
-                 "griddep_wait", "griddep_launch", "take", "pass_", "elect", "fragment_map", "fragment_reduce", "wgmma",
-                 "wgmma_zero", "wgmma_start", "wgmma_wait"}
+_SCHEDULE_OPS = {"acquire", "alias_group", "baton", "commit", "consume", "depends", "fetch_tile", "for_", "guard",
+                 "kernel", "named_barrier", "next_tile", "pdl", "pipeline_group", "produce", "release", "resource",
+                 "skippable", "task", "tile_loop", "try_acquire", "try_wait", "wait", "when", "work_queue", "yield_",
+                 "mbarrier", "griddep_wait", "griddep_launch", "take", "pass_", "elect", "fragment_map",
+                 "fragment_reduce", "wgmma", "wgmma_zero", "wgmma_start", "wgmma_wait"}
 for _name in ops.__all__:
     if _name not in _SCHEDULE_OPS:
         globals()[_name] = _ts(_name)

@@ -131,7 +131,10 @@ class KernelFault(Error):
 
 
 def refuse(check, message, place=None, kind=CompileError, notes=()):
-    """Raises an error of the authoring layer, at the user's line, like one of the compiler; `check` is its id or None."""
+    """Raises an error of the authoring layer, at the user's line, like one of the compiler.
+
+    `check` is its id or None.
+    """
     place = place or caller()
     notes = [Note(text, at.file, at.line) for text, at in notes]
     raise kind(message, [Diagnostic(message, "error", check, place.file, place.line, notes=notes)])

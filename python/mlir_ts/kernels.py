@@ -264,8 +264,8 @@ class KernelFunction:
             for name in inspect.signature(self._function).parameters:
                 argument = annotations.get(name)
                 if not isinstance(argument, (TensorMap, Buffer, Scalar)):
-                    raise Error(f"'{self.__name__}': argument '{name}' is annotated with {argument!r}; expected TensorMap, "
-                                "Buffer, Scalar or Index")
+                    raise Error(f"'{self.__name__}': argument '{name}' is annotated with {argument!r}; expected "
+                                "TensorMap, Buffer, Scalar or Index")
                 arguments.append((name, argument))
             from mlir_ts._where import Place
             builder = Builder(self._options.get("name") or self.__name__, arguments, self._options.get("arch", ""),

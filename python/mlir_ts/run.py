@@ -90,7 +90,8 @@ class _Array:
             shape, strides = _unpacked(name, shape, strides)
             size = 1
         if any(stride % size for stride in strides):
-            raise LaunchError(f"'{name}': strides of {strides} bytes are no multiples of the {size} bytes of an element")
+            raise LaunchError(f"'{name}': strides of {strides} bytes are no multiples of the {size} bytes of an "
+                              "element")
         self.shape, self.strides = shape, [stride // size for stride in strides]
         self.address = interface["data"][0]
         # A host array is copied; only where a view begins in its array counts.
@@ -164,7 +165,8 @@ def _dlpack(name, value):
     tensor = _DLTensor.from_address(pointer(capsule, b"dltensor"))
     dtype = _DLPACK.get((tensor.code, tensor.bits)) if tensor.lanes == 1 else None
     if dtype is None:
-        raise LaunchError(f"'{name}': elements of DLPack type {tensor.code} of {tensor.bits} bits; no kernel takes them")
+        raise LaunchError(f"'{name}': elements of DLPack type {tensor.code} of {tensor.bits} bits; no kernel takes "
+                          "them")
     size = tensor.bits // 8
     strides = tuple(tensor.strides[i] * size for i in range(tensor.ndim)) if tensor.strides else None
     return "cuda", {"shape": tuple(tensor.shape[i] for i in range(tensor.ndim)), "strides": strides, "itemsize": size,

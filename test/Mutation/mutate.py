@@ -125,7 +125,9 @@ def main():
     all_bases, bases = read_bases(arguments.ts_opt, arguments.full)
     limit, per_base = (1 << 30, 1 << 30) if arguments.full else (14, 2)
 
-    wanted = lambda name: not arguments.only or arguments.only in name
+
+    def wanted(name):
+        return not arguments.only or arguments.only in name
     table = [entry for entry in breaking.OPERATORS if wanted(entry[0])]
     jobs = collect(table, bases, limit, per_base)
     sources = [program.text() for _, _, program in jobs]

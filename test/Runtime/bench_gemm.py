@@ -17,7 +17,7 @@ torch.cuda = types.SimpleNamespace(
     get_device_properties=lambda i: types.SimpleNamespace(multi_processor_count=4))
 sys.modules["torch"] = torch
 sys.path.insert(0, os.path.join(root, "utils", "gpu"))
-import bench_gemm
+import bench_gemm  # noqa: E402
 
 
 class Tensor:
@@ -45,8 +45,16 @@ kernel = bench_gemm.Kernel(os.path.join(scratch, "gemm.cubin"), None, None)
 assert kernel.outputs() == ["D"]
 m, n, k = 200, 300, 64
 a, b, d = Tensor((m, k), 2), Tensor((n, k), 2), Tensor((m, n), 4)
-value = lambda i: i * 37 % 5 - 2
-bits = lambda x: struct.unpack("<I", struct.pack("<f", x))[0] >> 16
+
+
+def value(i):
+    return i * 37 % 5 - 2
+
+
+def bits(x):
+    return struct.unpack("<I", struct.pack("<f", x))[0] >> 16
+
+
 for tensor in (a, b):
     count = tensor.shape[0] * k
     struct.pack_into(f"<{count}H", tensor.data, 0, *[bits(value(i)) for i in range(count)])

@@ -17,7 +17,12 @@ M, N, K = 6, 8, 20
 X = [[struct.unpack("f", struct.pack("f", random.gauss(0, 1)))[0] for _ in range(K)] for _ in range(M)]
 Y = [[struct.unpack("f", struct.pack("f", random.gauss(0, 1)))[0] for _ in range(K)] for _ in range(N)]
 V = [[struct.unpack("f", struct.pack("f", random.gauss(0, 1)))[0]] for _ in range(M)]
-flat = lambda rows: [x for row in rows for x in row]
+
+
+def flat(rows):
+    return [x for row in rows for x in row]
+
+
 write_npy("x.npy", "f4", (M, K), flat(X))
 write_npy("y.npy", "f4", (N, K), flat(Y))
 write_npy("v.npy", "f4", (M, 1), flat(V))
@@ -31,12 +36,22 @@ def judge(check, result, *options):
                     "V=@v.npy", "--scalar", "alpha=2.5", "--check", check, *options)
 
 
-f32 = lambda x: struct.unpack("f", struct.pack("f", x))[0]
+
+
+def f32(x):
+    return struct.unpack("f", struct.pack("f", x))[0]
+
+
 product = [[sum(X[m][k] * Y[n][k] for k in range(K)) for n in range(N)] for m in range(M)]
 magnitude = [[sum(abs(X[m][k] * Y[n][k]) for k in range(K)) for n in range(N)] for m in range(M)]
 top = [max(row) for row in product]
 total = [sum(math.exp(x - t) for x in row) for row, t in zip(product, top)]
-each = lambda f: [[f32(f(m, n)) for n in range(N)] for m in range(M)]
+
+
+def each(f):
+    return [[f32(f(m, n)) for n in range(N)] for m in range(M)]
+
+
 RIGHT = {
     "D = X @ Y.T": each(lambda m, n: product[m][n]),
     "D = (Y @ X.T).T": each(lambda m, n: product[m][n]),
@@ -85,7 +100,12 @@ X[1][1] = struct.unpack("f", struct.pack("I", struct.unpack("I", struct.pack("f"
 rc, out, err = judge("D = X", X)
 tool.expect("one bit", rc == 1 and "WRONG, 1 wrong of 120 compared (all), exact; first at (1, 1)" in out, (rc, out, err))
 
-small = lambda rows: [[round(2 * x) for x in row] for row in rows]
+
+
+def small(rows):
+    return [[round(2 * x) for x in row] for row in rows]
+
+
 X, Y = small(X), small(Y)
 write_npy("x.npy", "f4", (M, K), flat(X))
 write_npy("y.npy", "f4", (N, K), flat(Y))

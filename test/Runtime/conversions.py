@@ -1,7 +1,6 @@
 # RUN: %python %s %t %fake_driver
 # Every conversion of an element: values that sit on, next to and between the numbers of the narrow type
 # go in as f64 and come out as bits, which have to be those of an independent reference in Python.
-import itertools
 import math
 import os
 import struct

@@ -9,7 +9,7 @@ import sys
 
 INPUTS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "Inputs")
 sys.path.insert(0, INPUTS)
-from rt import Tool
+from rt import Tool  # noqa: E402
 
 GOOD = json.load(open(os.path.join(INPUTS, "gemm.json")))
 tool = Tool(sys.argv[1], sys.argv[2])

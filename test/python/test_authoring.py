@@ -6,8 +6,9 @@ import pytest
 
 import mlir_ts
 from mlir_ts import Buffer, Index, dsl, kernel
-from mlir_ts.task_scheduling import (Baton, MemoryResource, PipelineConfig, PipelineOp, SmemAllocation, Task, TaskLocalVariable, TaskManager,
-                                     consumer_work, domain_loop, producer_work, replica_index, schedule)
+from mlir_ts.task_scheduling import (Baton, MemoryResource, PipelineConfig, PipelineOp, SmemAllocation, Task,
+                                     TaskLocalVariable, TaskManager, consumer_work, domain_loop, producer_work,
+                                     replica_index, schedule)
 
 SCHEDULES = ("fair", "random:1", "adversarial:0", "adversarial:2")
 

@@ -40,5 +40,6 @@ def test_names_are_there():
     schedules = TEXT[TEXT.index("**Schedules**"):].split("\n")[0]
     for name in re.findall(r"`(\w+)(?:\(\w+\))?`", schedules):
         assert hasattr(task_scheduling, name) or hasattr(task_scheduling.MemoryResource, name), name
-    for name in re.findall(r"^\| `(\w+)` \|", TEXT[TEXT.index("## When it is wrong"):TEXT.index("## The IR")], re.MULTILINE):
+    wrong = TEXT[TEXT.index("## When it is wrong"):TEXT.index("## The IR")]
+    for name in re.findall(r"^\| `(\w+)` \|", wrong, re.MULTILINE):
         assert issubclass(getattr(mlir_ts, name), mlir_ts.Error), name

@@ -9,7 +9,8 @@ import time
 
 import mlir_ts
 from mlir_ts import Buffer, Index, dsl, ir, kernel
-from mlir_ts.task_scheduling import MemoryResource, Task, TaskManager, consumer_work, domain_loop, producer_work, schedule
+from mlir_ts.task_scheduling import (MemoryResource, Task, TaskManager, consumer_work, domain_loop, producer_work,
+                                     schedule)
 
 
 @contextlib.contextmanager
@@ -47,8 +48,8 @@ def slow_to_prove(pairs):
                f"ts.commit %a{i}"]
         get = [f"ts.wait %a{i}", f'ts.consume %a{i} "read" declared', 'ts.produce %out "write" declared',
                f"ts.release %a{i}"]
-        lines += [f'ts.task "p{i}" warps({2 * i}, 1) reads(%in) writes(%a{i}) {{', head, *put, "}", head, *put, "}", "}",
-                  f'ts.task "c{i}" warps({2 * i + 1}, 1) reads(%a{i}) writes(%out) {{', head, *get, *get, "}", "}"]
+        lines += [f'ts.task "p{i}" warps({2 * i}, 1) reads(%in) writes(%a{i}) {{', *2 * [head, *put, "}"], "}"]
+        lines += [f'ts.task "c{i}" warps({2 * i + 1}, 1) reads(%a{i}) writes(%out) {{', head, *get, *get, "}", "}"]
     return "\n".join(lines + ["}", "}"])
 
 

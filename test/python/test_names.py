@@ -19,7 +19,8 @@ def instance_of(owner):
     if owner == "PdlLaunchBarrier":
         return ts.PdlLaunchBarrier()
     if owner == "TileSchedulerConfig":
-        return ts.TileSchedulerConfig.create_static_persistent_tile_scheduler_params(ts.PersistentTileSchedulerParams((4,)))
+        params = ts.PersistentTileSchedulerParams((4,))
+        return ts.TileSchedulerConfig.create_static_persistent_tile_scheduler_params(params)
     return getattr(ts, owner)
 
 

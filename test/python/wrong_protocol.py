@@ -2,7 +2,7 @@
 """More wrong programs: pipelines, memory, proofs, targets. See wrong.py."""
 from mlir_ts import Index, TensorMap, dsl, kernel, symbol
 from mlir_ts.task_scheduling import *  # noqa: F403
-from wrong import ARRAY, Filled, FilledGmem, Gmem, Smem, case, filled, load, one, program, threads, tma
+from wrong import ARRAY, FilledGmem, Gmem, Smem, case, filled, load, one, program, threads, tma
 
 
 @case("TS215", "consumer count of 'smem' is 7, expected 1 arrival per phase")

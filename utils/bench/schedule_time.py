@@ -64,7 +64,8 @@ def once(ts_opt, path):
     result = subprocess.run([ts_opt, "--pass-pipeline=" + PIPELINE, "-mlir-print-op-on-diagnostic=false",
                              "--mlir-disable-threading", "--mlir-timing", "--mlir-timing-display=list", path,
                              "-o", os.devnull], capture_output=True, text=True)
-    proved = re.search(r"^[\w.]+: (proven up to|proven|unknown|refuted|[\w ]+?)\b.*?\(([0-9.]+) ms", result.stdout, re.M)
+    proved = re.search(r"^[\w.]+: (proven up to|proven|unknown|refuted|[\w ]+?)\b.*?\(([0-9.]+) ms", result.stdout,
+                       re.M)
     seconds = {name: float(time) for time, name in re.findall(r"([0-9.]+) \([^)]*\)\s+(\w+)", result.stderr)}
     if not proved or not set(PASSES) <= set(seconds):
         sys.exit(f"error: no figures for {path}: {(result.stderr or result.stdout)[:400]}")

@@ -116,7 +116,8 @@ def main():
     if options.check:
         with open(TABLE, encoding="utf-8") as file:
             if file.read() != text:
-                print("docs/generated/emulator-coverage.md is not what the decoders say; run utils/docs/emulator_coverage.py")
+                print("docs/generated/emulator-coverage.md is not what the decoders say; run "
+                      "utils/docs/emulator_coverage.py")
                 return 1
     else:
         with open(TABLE, "w", encoding="utf-8") as file:

@@ -33,8 +33,8 @@ def wrap(text):
         argument = ""
         if "%A" in text and not re.search(r"%A\s*=", text):
             argument = "%A: !ts.tensor_map<?x?xbf16, box = 128x64, swizzle = 128>"
-        return ('gpu.module @example attributes {ts.chip = "sm_100a"} {\n  ts.kernel @example(' + argument + ") warps(8) {\n"
-                + textwrap.indent(text, "    ") + "  }\n}\n")
+        return ('gpu.module @example attributes {ts.chip = "sm_100a"} {\n'
+                "  ts.kernel @example(" + argument + ") warps(8) {\n" + textwrap.indent(text, "    ") + "  }\n}\n")
     if start.startswith("#"):
         return "module attributes {example.attribute = " + text.strip() + "} {}\n"
     if start.startswith("!"):

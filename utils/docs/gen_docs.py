@@ -139,8 +139,8 @@ def main():
     pages = {"checks.md": check_pages()}
     pages["dialect.md"] = tblgen(["-gen-dialect-doc", "-dialect=ts"], DIALECT)
     pages["passes.md"] = tblgen(["-gen-pass-doc"], PASSES)
-    pages["agreement.md"] = subprocess.run([sys.executable, os.path.join(ROOT, "utils/gpu/emulator_agreement/table.py")],
-                                           capture_output=True, text=True, check=True).stdout
+    agreement = [sys.executable, os.path.join(ROOT, "utils/gpu/emulator_agreement/table.py")]
+    pages["agreement.md"] = subprocess.run(agreement, capture_output=True, text=True, check=True).stdout
 
     pages["python-names.md"] = python_names()
 

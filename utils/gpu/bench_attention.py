@@ -39,8 +39,7 @@ def bench(options, heads, tokens, depth, causal):
     kernel = Kernel(options.kernel, options.manifest, f"attention_d{depth}")
     scale = depth**-0.5
     kernel.scalars = {"scale": scale, "causal": int(causal)}
-    make = lambda: torch.randn(heads, tokens, depth, device="cuda").bfloat16()
-    q, k, v = make(), make(), make()
+    q, k, v = (torch.randn(heads, tokens, depth, device="cuda").bfloat16() for _ in range(3))
     o = torch.full_like(q, float("nan"))
     ours = kernel.prepare({"Q": q, "K": k, "V": v, "O": o})
     ours()
@@ -52,11 +51,11 @@ def bench(options, heads, tokens, depth, causal):
     flops = 4.0 * heads * tokens * tokens * depth * (0.5 if causal else 1)
     count = max(1, min(64, round(options.block / (flops / 500e9))))
     graphs = {"ours": graph_of([ours] * count)}
-    batch = lambda x: x.unsqueeze(0)
+    batch = [x.unsqueeze(0) for x in (q, k, v)]
     for peer, backend in PEERS.items():
         def launch(backend=backend):
             with sdpa_kernel(backend):
-                torch.nn.functional.scaled_dot_product_attention(batch(q), batch(k), batch(v), is_causal=causal)
+                torch.nn.functional.scaled_dot_product_attention(*batch, is_causal=causal)
         try:
             graphs[peer] = graph_of([launch] * count)
         except RuntimeError as error:

@@ -122,12 +122,18 @@ class Kernel:
         offset = -ctypes.addressof(storage) % 64  # the driver wants the map aligned
         map_ = (ctypes.c_uint8 * 128).from_buffer(storage, offset)
         rank, size = tensor.dim(), tensor.element_size()
-        reverse = lambda kind, values: (kind * rank)(*reversed(list(values)))
-        code = lambda value, first: 0 if value < first else int(math.log2(value // first)) + 1
+
+        def reverse(kind, values):
+            return (kind * rank)(*reversed(list(values)))
+
+        def code(value, first):
+            return 0 if value < first else int(math.log2(value // first)) + 1
+
         self.call("cuTensorMapEncodeTiled", map_, TYPES[arg["element"]][1], rank, ctypes.c_void_p(tensor.data_ptr()),
                   reverse(ctypes.c_uint64, tensor.shape),
                   (ctypes.c_uint64 * rank)(*[s * size for s in reversed(tensor.stride()[:-1])]),
-                  reverse(ctypes.c_uint32, arg["box"]), reverse(ctypes.c_uint32, arg.get("element_strides", [1] * rank)),
+                  reverse(ctypes.c_uint32, arg["box"]),
+                  reverse(ctypes.c_uint32, arg.get("element_strides", [1] * rank)),
                   code(arg.get("interleave", 0), 16), code(arg.get("swizzle", 0), 32),
                   code(arg.get("l2_promotion", 0), 64), int(arg.get("fill") == "nan"))
         return map_
@@ -208,7 +214,10 @@ def bench(kernel, shape, options):
         order = ("ours", "cublas") if i % 2 == 0 else ("cublas", "ours")
         for place, who in enumerate(order):
             times[who, place].append(timed(graphs[who], count, options.rest))
-    rate = lambda values: flops / statistics.median(values) * 1e-9
+
+    def rate(values):
+        return flops / statistics.median(values) * 1e-9
+
     both = {who: rate(times[who, 0] + times[who, 1]) for who in graphs}
     ratios = [rate(times["ours", p]) / rate(times["cublas", 1 - p]) for p in (0, 1)]
     name = f"{m}x{n}x{k}"
@@ -222,8 +231,8 @@ def main():
     parser.add_argument("kernel", help=".cubin or .ptx; its manifest stands beside it")
     parser.add_argument("--manifest")
     parser.add_argument("--name", help="the kernel, if the manifest has several")
-    parser.add_argument("--shapes", default="8192x8192x8192,4096x4096x4096,2048x2048x2048,16384x4096x4096,8192x8192x512,4096x11008x4096",
-                        help="MxNxK, separated by commas")
+    parser.add_argument("--shapes", default="8192x8192x8192,4096x4096x4096,2048x2048x2048,16384x4096x4096,"
+                        "8192x8192x512,4096x11008x4096", help="MxNxK, separated by commas")
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--rest", type=float, default=0.2, help="seconds before each block: the card is power-limited")
     parser.add_argument("--block", type=float, default=15, help="milliseconds of launches per block")
@@ -236,7 +245,8 @@ def main():
     out = kernel.args[kernel.outputs()[0]]["element"]
     print(f"{torch.cuda.get_device_name(0)}, torch {torch.__version__}, {options.kernel}: bf16 x bf16 -> {out}, "
           f"cuBLAS: bf16 x bf16 -> bf16; medians of {options.rounds} rounds, both orders")
-    print(f"{'M x N x K':>20} {'ours':>8} {'cuBLAS':>8} {'ratio':>7} {'ours 1st':>10} {'ours 2nd':>10} {'sets':>5} {'block':>6}   (TFLOP/s)")
+    print(f"{'M x N x K':>20} {'ours':>8} {'cuBLAS':>8} {'ratio':>7} {'ours 1st':>10} {'ours 2nd':>10} {'sets':>5} "
+          f"{'block':>6}   (TFLOP/s)")
     good = True
     for text in options.shapes.split(","):
         good &= bench(kernel, tuple(int(x) for x in text.split("x")), options)

@@ -107,8 +107,8 @@ def main():
     out = kernel.args[kernel.outputs()[0]]["element"]
     print(f"{torch.cuda.get_device_name(0)}, torch {torch.__version__}, {options.kernel}: bf16 x bf16 -> {out}; torch: "
           f"grouped_mm, bf16 -> bf16; each: one cuBLAS call per group; medians of {options.rounds} rounds")
-    print(f"{'GROUPSxNxK:ROWS':>26} {'ours':>8} {'torch':>8} {'each':>8} {'/ torch':>8} {'/ each':>8} {'min M':>6} {'max M':>6}"
-          f" {'sets':>5} {'block':>6}   (TFLOP/s)")
+    print(f"{'GROUPSxNxK:ROWS':>26} {'ours':>8} {'torch':>8} {'each':>8} {'/ torch':>8} {'/ each':>8} {'min M':>6} "
+          f"{'max M':>6} {'sets':>5} {'block':>6}   (TFLOP/s)")
     good = True
     for text in options.cases.split(","):
         good &= bench(kernel, text, options)

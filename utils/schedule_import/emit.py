@@ -25,7 +25,9 @@ def numbers(values) -> str:
 
 
 def dictionary(entries: dict[str, str]) -> str:
-    return " {" + ", ".join(f"{key} = {value}" if value else key for key, value in entries.items()) + "}" if entries else ""
+    if not entries:
+        return ""
+    return " {" + ", ".join(f"{key} = {value}" if value else key for key, value in entries.items()) + "}"
 
 
 def attribute(value) -> str:
@@ -322,7 +324,8 @@ class KernelText:
         if facts:
             head += " attributes" + dictionary(facts)
         constants = [f"{name} = {text}" for name, text in sorted(self.constants.items())]
-        lines = [f"// Made by utils/import_schedule.py from {re.sub(r'.*/', '', self.schedule.file)}; work has no bodies.",
+        name = re.sub(r".*/", "", self.schedule.file)
+        lines = [f"// Made by utils/import_schedule.py from {name}; work has no bodies.",
                  'gpu.module @schedule attributes {ts.chip = "sm_100a"} {', f"  {head} {{"]
         lines += ["    " + line if line else "" for line in constants + self.arithmetic + body]
         return "\n".join(lines + ["  }", "}", ""])

@@ -407,7 +407,8 @@ def read_labels(node: Node, schedule: Schedule):
              if isinstance(step, Op) and step.op == "consume" and step.res == up}
     for label in node["labels"].texts():
         if label not in known:
-            schedule.notes.append(f"{node.pos}: note: no consume of '{up}' has the label '{label}'" + hint(label, known))
+            schedule.notes.append(f"{node.pos}: note: no consume of '{up}' has the label '{label}'" +
+                                  hint(label, known))
 
 
 def check_names(schedule: Schedule):
@@ -415,7 +416,8 @@ def check_names(schedule: Schedule):
     seen: dict[str, Pos] = {}
     for item in schedule.resources + schedule.groups:
         if item.name in seen:
-            raise ImportFailure(REFERENCE, item.pos, f"'{item.name}' is defined twice; the first is at {seen[item.name]}")
+            raise ImportFailure(REFERENCE, item.pos,
+                                f"'{item.name}' is defined twice; the first is at {seen[item.name]}")
         seen[item.name] = item.pos
     names = [resource.name for resource in schedule.resources]
     for resource in schedule.resources:

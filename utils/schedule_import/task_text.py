@@ -180,7 +180,8 @@ class TaskText:
             raise ImportFailure(INEXPRESSIBLE, op.pos, f"'{op.op}' of the queue '{op.res}' stands alone; wait, consume "
                                 "and release of a queue are one step in ts text (ts.next_tile)")
         consume = steps[position + length - 2]
-        self.put(f"ts.next_tile {value}" + dictionary({"label": quoted(consume.label)} | ({"probed": ""} if probe else {})))
+        facts = {"label": quoted(consume.label)} | ({"probed": ""} if probe else {})
+        self.put(f"ts.next_tile {value}" + dictionary(facts))
         for name in consume.returns:
             tile = [tile for queue, tile in self.tiles if queue == op.res]
             if tile:

@@ -44,8 +44,8 @@ def per_tile(schedule: Schedule) -> None:
             distance |= found
             if any(found.values()):
                 schedule.notes.append(
-                    f"{schedule.file}: note: '{next(iter(methods))}' is a method of each task; the rings balance when it "
-                    "is " + ", ".join(f"n{f' - {d}' if d else ''} in '{task}'" for task, d in found.items()))
+                    f"{schedule.file}: note: '{next(iter(methods))}' is a method of each task; the rings balance when "
+                    "it is " + ", ".join(f"n{f' - {d}' if d else ''} in '{task}'" for task, d in found.items()))
     for task in schedule.tasks:
         for step in walk(task.schedule):
             if isinstance(step, Loop) and step.bounds:

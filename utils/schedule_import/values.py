@@ -41,7 +41,8 @@ class Liveness:
                 ref = reference(step.cond)
                 if not ref:
                     raise ImportFailure(INEXPRESSIBLE, step.pos, f"the condition '{step.cond}' is no value of the "
-                                        "schedule; a 'when' asks for a value that a work call returned ($resource.name)")
+                                        "schedule; a 'when' asks for a value that a work call returned "
+                                        "($resource.name)")
                 self.flags.add(ref)
                 wanted = [ref]
             for var in wanted:

@@ -8,7 +8,7 @@ from mlir_ts._core import Attribute, Location
 from mlir_ts.errors import Error, blamed, refuse
 from mlir_ts.task_scheduling.enums import ScheduleStage
 from mlir_ts.task_scheduling.resources import ResourceContext, StageInfo, WorkTileInfo
-from mlir_ts.task_scheduling.schedule import REPLICA, Body, Call, Returned, Variable
+from mlir_ts.task_scheduling.schedule import REPLICA, Call, Returned, Variable
 
 _SIMPLE = {
     ScheduleStage.ProducerAcquire: ops.acquire, ScheduleStage.ProducerTryAcquire: ops.try_acquire,
@@ -87,8 +87,8 @@ class Emitter:
             if thing is REPLICA:
                 refuse("TS108", "replica_index(): this task has no replicas; give it replicas=", place)
             if thing.default is None:
-                refuse("TS111", f"'{thing.name}' is read before anything was written to it, and it has no default; give "
-                       "its TaskLocalVariable one, or write it first", place)
+                refuse("TS111", f"'{thing.name}' is read before anything was written to it, and it has no default; "
+                       "give its TaskLocalVariable one, or write it first", place)
             self.values[thing] = self.default(thing)
         return self.values[thing]
 
@@ -103,8 +103,8 @@ class Emitter:
         chosen = [v for v in writes(body.items) if v in live or v in inside]
         for variable in chosen:
             if variable not in self.values and variable.default is None:
-                refuse("TS111", f"'{variable.name}' is written in a {what} that may not run and read behind it; give its "
-                       "TaskLocalVariable a default", place)
+                refuse("TS111", f"'{variable.name}' is written in a {what} that may not run and read behind it; give "
+                       "its TaskLocalVariable a default", place)
         return chosen, [self.value(v, place) for v in chosen]
 
     @contextlib.contextmanager
@@ -137,8 +137,8 @@ class Emitter:
 
     def checked(self, value, old, variable, place):
         if value.type != old.type:
-            refuse(None, f"'{variable.name}' is {old.type} before the loop and {value.type} behind an iteration; the default "
-                   "and what is written have to be of one type", place)
+            refuse(None, f"'{variable.name}' is {old.type} before the loop and {value.type} behind an iteration; the "
+                   "default and what is written have to be of one type", place)
         return value
 
     @staticmethod
@@ -223,8 +223,8 @@ class Emitter:
         if not method.has_body():
             wanted = item.variables if any(v in live for v in item.variables) else []
             with blamed("the dtype of a TaskLocalVariable", item.place):
-                types = [ir.Type.parse(self.context, v.slot.dtype) if v.slot is not None and v.slot.dtype else self.index
-                         for v in wanted]
+                types = [ir.Type.parse(self.context, v.slot.dtype) if v.slot is not None and v.slot.dtype
+                         else self.index for v in wanted]
             op = make(handle, method.name, aux=aux, effects=self.effects(item), results=types)
             self.values.update(zip(wanted, [dsl.Value(r) for r in op.results]))
             return
@@ -240,7 +240,8 @@ class Emitter:
             out = [] if out is None else list(out) if isinstance(out, (tuple, list)) else [out]
             out = [v if isinstance(v, dsl.Value) else dsl.const(v) for v in out]
             if method.produces and out:
-                refuse(None, f"producer work '{method.name}' returns a value; only consumer work hands values on", item.place)
+                refuse(None, f"producer work '{method.name}' returns a value; only consumer work hands values on",
+                       item.place)
             variables = self.fitting(item, out)
             ops.yield_(values=[v.ir for v in out])
         if not out:
@@ -286,5 +287,5 @@ class Emitter:
             return self.value(REPLICA, None)
         if name == "context":
             return ResourceContext(dsl.info("smem_base", results="i32"), dsl.info("tmem_base", results="i32"))
-        kind = {"stage_idx": "stage", "barrier": "barrier", "num_active_stages": "in_flight", "call_index": "call_index"}
-        return dsl.info(kind[name], results="i32" if name == "barrier" else "index")
+        kind = {"stage_idx": "stage", "num_active_stages": "in_flight"}.get(name, name)
+        return dsl.info(kind, results="i32" if name == "barrier" else "index")

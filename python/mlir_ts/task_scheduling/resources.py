@@ -182,7 +182,9 @@ def producer_work(method=None, *, work_attrs=WorkAttr.NONE):
     A keyword whose default is a TaskLocalVariable is what consumer work of the task wrote to that variable last, if the
     schedule passes nothing else.
     """
-    return (lambda m: WorkMethod(m, True, work_attrs, None)) if method is None else WorkMethod(method, True, work_attrs, None)
+    if method is None:
+        return lambda m: WorkMethod(m, True, work_attrs, None)
+    return WorkMethod(method, True, work_attrs, None)
 
 
 def consumer_work(method=None, *, work_attrs=WorkAttr.NONE, returns=None):
@@ -309,8 +311,8 @@ class MemoryResource:
         return found
 
     def record_work(self, method, arguments):
-        call = record(Call(ScheduleStage.ProducerWork if method.produces else ScheduleStage.ConsumerWork, self, caller(),
-                           method, arguments))
+        stage = ScheduleStage.ProducerWork if method.produces else ScheduleStage.ConsumerWork
+        call = record(Call(stage, self, caller(), method, arguments))
         parameters = inspect.signature(method.function).parameters
         accepted = [p for p in list(parameters)[2:]]
         takes_any = any(p.kind is p.VAR_KEYWORD for p in parameters.values())

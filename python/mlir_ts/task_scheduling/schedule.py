@@ -64,8 +64,8 @@ class Variable:
         return f"<task-local value {self.name}>"
 
     def __bool__(self):
-        refuse("TS109", f"'{self.name}' has no value while a schedule is captured: use when_true / when_false for what is "
-               "decided at run time, and Python's if only for what is known now")
+        refuse("TS109", f"'{self.name}' has no value while a schedule is captured: use when_true / when_false for what "
+               "is decided at run time, and Python's if only for what is known now")
 
 
 class Returned(Variable):

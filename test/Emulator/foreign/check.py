@@ -19,7 +19,7 @@ import time
 
 import numpy as np
 
-from formats import E2M1, E4M3, UE8M0, encode, from_bf16, to_bf16, to_tf32
+from formats import E2M1, E4M3, UE8M0, encode, from_bf16, to_bf16, to_tf32  # noqa: F401 (for the tables)
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.normpath(HERE + "/../../..")

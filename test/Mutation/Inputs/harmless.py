@@ -128,7 +128,7 @@ def auxiliary(base):
 @rewrite("arithmetic nobody uses")
 def arithmetic(base):
     for label, copy, place in each(base, "ts.acquire", "ts.wait"):
-        place.insert(0, f"%mutant = arith.constant 5 : index")
+        place.insert(0, "%mutant = arith.constant 5 : index")
         yield label, copy
 
 

@@ -24,7 +24,7 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "..", "Emulator"))
-import schedules
+import schedules  # noqa: E402
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
 PIPELINE = ("builtin.module(gpu.module(ts-verify-structure,ts-verify-protocol,ts-allocate,"
@@ -65,11 +65,11 @@ def apply(lines, variant):
     """The example's lines with the hunks applied, each at the one place that it fits."""
     first, last = 0, len(lines)
     if variant.kernel:
-        first = next(i for i, l in enumerate(lines) if re.match(rf"\s*ts.kernel @{variant.kernel}\b", l))
+        first = next(i for i, line in enumerate(lines) if re.match(rf"\s*ts.kernel @{variant.kernel}\b", line))
         last = next((i for i in range(first + 1, last) if re.match(r"\s*ts.kernel @", lines[i])), last)
     for hunk in variant.hunks:
         old = [text for sign, text in hunk if sign != "+"]
-        fits = [i for i in range(first, last) if [l.strip() for l in lines[i:i + len(old)]] == old]
+        fits = [i for i in range(first, last) if [line.strip() for line in lines[i:i + len(old)]] == old]
         if len(fits) != 1:
             sys.exit(f"error: '{variant.what}': a hunk fits {len(fits)} places:\n" + "\n".join(old))
         new, at = [], fits[0]

@@ -67,7 +67,7 @@ class Tool:
 
     def run(self, *args, stdin=None):
         done = subprocess.run(["ts-run", "--device=cuda", *args], capture_output=True, text=True, env=self.env, timeout=120, stdin=stdin)
-        err = "".join(l for l in done.stderr.splitlines(True) if not l.startswith("fake: "))
+        err = "".join(line for line in done.stderr.splitlines(True) if not line.startswith("fake: "))
         return done.returncode, done.stdout, err
 
     def expect(self, what, condition, found=""):

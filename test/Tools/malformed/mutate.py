@@ -63,7 +63,7 @@ MUTATIONS = [truncated, mutated_bytes, swapped_tokens, dropped_token, absurd_num
 
 def without_comments(text):
     """Comment-only lines carry RUN lines and prose: mutating those tests nothing."""
-    return b"".join(l for l in text.splitlines(keepends=True) if not l.lstrip().startswith(b"//"))
+    return b"".join(line for line in text.splitlines(keepends=True) if not line.lstrip().startswith(b"//"))
 
 
 def special_inputs(examples):

@@ -20,7 +20,8 @@ import tempfile
 
 ROOT = os.path.normpath(os.path.dirname(os.path.abspath(__file__)) + "/../../..")
 FOLDER = os.path.join(ROOT, "test/Emulator/cuda")
-FORMATS = {"f32": "f", "f64": "d", "f16": "e", "u8": "B", "u16": "H", "u32": "I", "u64": "Q", "i8": "b", "i16": "h", "i32": "i", "i64": "q"}
+FORMATS = {"f32": "f", "f64": "d", "f16": "e", "u8": "B", "u16": "H", "u32": "I", "u64": "Q", "i8": "b",
+           "i16": "h", "i32": "i", "i64": "q"}
 DIGITS = {"f32": 24, "f64": 53, "f16": 11, "bf16": 8}
 SMALLEST = {"f32": -149, "f64": -1074, "f16": -24, "bf16": -133}
 
@@ -85,7 +86,8 @@ def compare(case, out):
         file = f"{expected}.{name}.bin"
         if not os.path.exists(file):
             return None
-        problem = difference(buffer["type"], buffer["compare"], read(file), read(os.path.join(out, f"{case['name']}.{name}.bin")))
+        here = read(os.path.join(out, f"{case['name']}.{name}.bin"))
+        problem = difference(buffer["type"], buffer["compare"], read(file), here)
         if problem:
             problems.append(f"{name}: {problem}")
     printed, wanted = os.path.join(out, case["name"] + ".printf.txt"), expected + ".printf.txt"
@@ -111,7 +113,8 @@ def main():
             if options.names and stem not in options.names and case["name"] not in options.names:
                 continue
             with tempfile.TemporaryDirectory() as out:
-                command = [options.run, stem + ".ptx", stem + ".json", "--case", case["name"], "--out", out, "--schedule", options.schedule]
+                command = [options.run, stem + ".ptx", stem + ".json", "--case", case["name"], "--out", out,
+                           "--schedule", options.schedule]
                 if options.forms:
                     command += ["--forms", os.path.abspath(options.forms)]
                 try:

@@ -31,7 +31,8 @@ def main():
             text = next(iter(rules.values())) if same else ", ".join(f"{name} {rule}" for name, rule in rules.items())
             total += 1
             exact += text == "exact"
-            print(f"| {os.path.basename(path)[:-5]} | {case['name']} | {text.replace('|', ' or ')} | {case.get('reason', '').replace('|', ' or ')} |")
+            told = [field.replace("|", " or ") for field in (text, case.get("reason", ""))]
+            print("|", " | ".join([os.path.basename(path)[:-5], case["name"], *told]), "|")
     print(f"\n{total} cases, {exact} of them exact.")
 
 
