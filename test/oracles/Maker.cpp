@@ -189,7 +189,7 @@ void Maker::when(const std::string &key, const Body &body, bool expected) {
 void Maker::whenRuns(const Bound &trips, const Body &body) {
   StepId id = add(StepKind::When);
   Condition &condition = step(id).condition;
-  condition.key = trips.symbol + " > 0";
+  condition.key = toString(trips) + " > 0";
   condition.shared = true;
   condition.positive = trips;
   inside(id, body);

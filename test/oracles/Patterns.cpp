@@ -87,6 +87,37 @@ Sample laneTiles(Random &random) {
   return m.finish();
 }
 
+/// Loops whose first steps stand before them, each under "there are more than so many", in any
+/// number of tiles; now and then one asks for one more or less.
+Sample peeled(Random &random) {
+  Maker m("peeled");
+  m.sample.choice.tiles = 1 + random.below(3);
+  bool same = random.chance(40);
+  Bound steps = same ? n() : Maker::perTile("n");
+  if (same)
+    m.sample.choice.args["n"] = random.below(6);
+  for (int64_t t = 0; !same && t < m.sample.choice.tiles; ++t)
+    m.sample.choice.perTile["n"].push_back(random.below(6));
+  int q = m.plain(ResourceKind::Queue, "tiles");
+  int r = m.ring(
+      random.pick({PipelineType::AsyncAsync, PipelineType::TmaAsync, PipelineType::UmmaAsync}),
+      1 + random.below(4));
+  for (bool producer : {true, false}) {
+    m.task(producer ? "p" : "c");
+    auto step = [&] { producer ? m.acquireProduceCommit(r) : m.waitConsumeRelease(r); };
+    int64_t before = random.below(4);
+    m.tiles(q, [&] {
+      for (int64_t i = 0; i < before; ++i) {
+        Bound more = steps;
+        more.offset = -i + (random.chance(6) ? random.below(3) - 1 : 0);
+        m.whenRuns(more, step);
+      }
+      m.loop(steps, step, before);
+    });
+  }
+  return m.finish();
+}
+
 /// A task that waits and never releases, with or without a way back to the one that does.
 Sample waitOnly(Random &random) {
   Maker m("wait-only");
@@ -288,11 +319,17 @@ Generated drawSpecial(Random &random) {
     const char *name;
     Sample (*draw)(Random &);
   };
-  constexpr Pattern patterns[] = {{"lanes", lanes},          {"producer-lanes", producerLanes},
-                                  {"lane-tiles", laneTiles}, {"wait-only", waitOnly},
-                                  {"shared", shared},        {"scratch", scratch},
-                                  {"baton", baton},          {"arming-warps", armingWarps},
-                                  {"reuse", reuse},          {"hardware-queue", hardwareQueue}};
+  constexpr Pattern patterns[] = {{"lanes", lanes},
+                                  {"producer-lanes", producerLanes},
+                                  {"lane-tiles", laneTiles},
+                                  {"wait-only", waitOnly},
+                                  {"peeled", peeled},
+                                  {"shared", shared},
+                                  {"scratch", scratch},
+                                  {"baton", baton},
+                                  {"arming-warps", armingWarps},
+                                  {"reuse", reuse},
+                                  {"hardware-queue", hardwareQueue}};
   const Pattern &pattern = patterns[random.below(std::size(patterns))];
   return {pattern.draw(random), pattern.name, {}};
 }

@@ -34,7 +34,7 @@ Poly Counts::product(const Poly &a, const Poly &b) const {
       for (int id : both) {
         const Atom &entry = atoms[size_t(id)];
         bool implied = entry.logical() && !reduced.empty() && reduced.back() == id;
-        if (entry.kind == Atom::Kind::Positive)
+        if (entry.kind == Atom::Kind::Above && entry.limit == 0)
           implied |= std::any_of(both.begin(), both.end(), [&](int other) {
             return atoms[size_t(other)].kind == Atom::Kind::Symbol &&
                    atoms[size_t(other)].id == entry.id;
@@ -54,14 +54,15 @@ int Counts::atom(Atom value) {
   return it->second;
 }
 
-Poly Counts::positive(int symbol) {
+Poly Counts::above(int symbol, int64_t limit) {
   const Symbol &entry = program.symbols[size_t(symbol)];
-  if (entry.min > 0)
+  if (entry.min > limit)
     return constant(1);
   Atom value;
-  value.kind = Atom::Kind::Positive;
+  value.kind = Atom::Kind::Above;
   value.id = symbol;
-  value.text = "(" + entry.name + " > 0)";
+  value.limit = limit;
+  value.text = "(" + entry.name + " > " + std::to_string(limit) + ")";
   return single(atom(std::move(value)));
 }
 
@@ -69,7 +70,7 @@ Poly Counts::condition(int id, bool value) {
   const ConditionInfo &info = program.conditions[size_t(id)];
   Poly holds;
   if (info.symbol >= 0) {
-    holds = positive(info.symbol);
+    holds = above(info.symbol, info.limit);
   } else {
     Atom entry;
     entry.kind = Atom::Kind::Condition;
@@ -134,7 +135,7 @@ Poly Counts::passes(const LoopInfo &loop, const std::vector<GuardUse> &given) {
       some = constant(once ? std::min<int64_t>(n, 1) : n / p + (n % p != 0));
     } else if (once && all.size() == 1 && all.begin()->first.size() == 1 &&
                atoms[size_t(all.begin()->first[0])].kind == Atom::Kind::Symbol) {
-      some = positive(loop.symbol);
+      some = above(loop.symbol, 0);
     } else if (once && loop.trips(program.symbols[size_t(loop.symbol)].min) > 0) {
       some = constant(1);
     } else {
@@ -172,8 +173,8 @@ int64_t Counts::value(const Atom &atom, const Valuation &at) const {
     return at.symbols[size_t(atom.id)];
   case Atom::Kind::Condition:
     return at.conditions[size_t(atom.id)];
-  case Atom::Kind::Positive:
-    return at.symbols[size_t(atom.id)] > 0;
+  case Atom::Kind::Above:
+    return at.symbols[size_t(atom.id)] > atom.limit;
   case Atom::Kind::Passes:
     break;
   }
@@ -284,6 +285,7 @@ int64_t Counts::samples(const Poly &poly) const {
     degree = std::max(degree, int64_t(monomial.size()));
     for (int id : monomial) {
       const Atom &entry = atoms[size_t(id)];
+      start = std::max(start, entry.limit + 1);
       if (entry.kind != Atom::Kind::Passes || entry.id < 0)
         continue;
       const schedule::Loop &loop = entry.loop.loop;

@@ -51,16 +51,17 @@ public:
 
 private:
   struct Atom {
-    enum class Kind : uint8_t { Symbol, Condition, Positive, Passes } kind = Kind::Symbol;
+    enum class Kind : uint8_t { Symbol, Condition, Above, Passes } kind = Kind::Symbol;
     int id = -1; ///< symbol or condition
     LoopInfo loop;
     std::vector<GuardUse> guards;
+    int64_t limit = 0; ///< of "above"
     std::string text;
-    bool logical() const { return kind == Kind::Condition || kind == Kind::Positive; }
+    bool logical() const { return kind == Kind::Condition || kind == Kind::Above; }
   };
   int atom(Atom value);
   Poly single(int id) const { return {{{id}, 1}}; }
-  Poly positive(int symbol);
+  Poly above(int symbol, int64_t limit);
   Poly trips(const LoopInfo &loop);
   int64_t value(const Atom &atom, const Valuation &at) const;
   std::string text(const Poly &poly) const;

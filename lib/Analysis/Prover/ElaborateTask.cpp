@@ -414,9 +414,14 @@ void TaskElaborator::step(sched::StepId id, int depth) {
       c.program.conditions[size_t(number)].free = true;
     } else {
       number = conditionFor(condition.key, condition.key);
-      if (condition.positive && condition.positive->scale == 1 && condition.positive->offset == 0 &&
-          !condition.positive->isConstant())
-        c.program.conditions[size_t(number)].symbol = c.symbolFor(*condition.positive, false, -1);
+      const auto &positive = condition.positive;
+      if (positive && positive->scale == 1 && positive->offset <= 0 &&
+          positive->offset >= -maxLimit && !positive->isConstant()) {
+        ConditionInfo &info = c.program.conditions[size_t(number)];
+        info.symbol = c.symbolFor(*positive, false, -1);
+        info.limit = -positive->offset;
+        c.program.symbols[size_t(info.symbol)].limits |= int64_t(1) << info.limit;
+      }
     }
     return twoWays(emit(Op::Branch, id, number, condition.expected ? 1 : 0));
   }

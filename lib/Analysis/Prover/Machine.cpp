@@ -167,12 +167,12 @@ void Machine::enter(State &state, int a, const Instr &instr) {
   trip.cap = symbol.min;
   trip.tile = tileOf(state, a);
   if (!symbol.tiles)
-    if (const Known *zero = lookUp(state, true, info.symbol, scopeOf(symbol, tileOf(state, a)))) {
-      if (zero->value) {
-        settle(state, a, info, frame, 0);
+    while (auto more = isAbove(state, info.symbol, trip.cap, scopeOf(symbol, trip.tile))) {
+      if (!*more) {
+        settle(state, a, info, frame, trip.cap);
         return;
       }
-      trip.cap = std::max<int64_t>(trip.cap, 1);
+      ++trip.cap;
     }
   trip.serial = state.nextSerial++;
   frame.trip = trip.serial;
@@ -247,13 +247,13 @@ Machine::Outcome Machine::branch(State &state, int a, const Instr &instr) {
     const Symbol &symbol = program.symbols[size_t(info.symbol)];
     int64_t scope = scopeOf(symbol, tileOf(state, a));
     if (fixed[size_t(info.symbol)] >= 0)
-      value = fixed[size_t(info.symbol)] > 0;
-    else if (const Known *zero = lookUp(state, true, info.symbol, scope))
-      value = !zero->value;
-    else if (symbol.min > 0)
+      value = fixed[size_t(info.symbol)] > info.limit;
+    else if (symbol.min > info.limit)
       value = true;
+    else
+      value = isAbove(state, info.symbol, info.limit, scope);
     tile = scope;
-  } else if (const Known *known = lookUp(state, false, instr.a, tile)) {
+  } else if (const Known *known = lookUp(state, instr.a, tile)) {
     value = known->value;
   }
   if (!value) {

@@ -38,12 +38,14 @@ struct Trip {
   int64_t decided = -1;
 };
 
-/// Value of a condition, or "zero or not" of a symbol, in one tile or for the launch (tile -1).
+/// Value of a condition, or of "above `limit`" of a symbol, in one tile or for the launch (tile
+/// -1).
 struct Known {
   int32_t what = 0;
   bool symbol = false;
   bool value = false;
   int64_t tile = -1;
+  int64_t limit = 0;
 };
 
 struct BarrierState {
@@ -87,8 +89,10 @@ struct Decision {
   int agent = -1;
 };
 
-const Known *lookUp(const State &state, bool symbol, int what, int64_t tile);
-/// Where "zero or not" of a symbol is the same for everybody.
+const Known *lookUp(const State &state, int condition, int64_t tile);
+/// Whether a symbol is above `limit`, as far as the answers given so far say.
+std::optional<bool> isAbove(const State &state, int symbol, int64_t limit, int64_t tile);
+/// Where a symbol is the same for everybody.
 inline int64_t scopeOf(const Symbol &symbol, int64_t tile) { return symbol.perTile ? tile : -1; }
 
 class Machine {

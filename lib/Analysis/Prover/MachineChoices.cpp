@@ -7,11 +7,19 @@
 
 namespace ts::prover {
 
-const Known *lookUp(const State &state, bool symbol, int what, int64_t tile) {
+const Known *lookUp(const State &state, int condition, int64_t tile) {
   for (const Known &known : state.known)
-    if (known.symbol == symbol && known.what == what && known.tile == tile)
+    if (!known.symbol && known.what == condition && known.tile == tile)
       return &known;
   return nullptr;
+}
+
+std::optional<bool> isAbove(const State &state, int symbol, int64_t limit, int64_t tile) {
+  for (const Known &known : state.known)
+    if (known.symbol && known.what == symbol && known.tile == tile &&
+        (known.value ? known.limit >= limit : known.limit <= limit))
+      return known.value;
+  return std::nullopt;
 }
 
 std::optional<bool> Machine::forced(const State &state, const Decision &decision) const {
@@ -27,24 +35,22 @@ std::optional<bool> Machine::forced(const State &state, const Decision &decision
     return trip->cap < classValue;
   if (tripBound >= 0 && !symbol.tiles && trip->cap >= tripBound)
     return false;
-  // "Zero or not" may have been asked by a condition in the meantime.
-  if (trip->cap == 0 && !symbol.tiles)
-    if (const Known *zero = lookUp(state, true, trip->symbol, scopeOf(symbol, trip->tile)))
-      return !zero->value;
-  return std::nullopt;
+  // A condition may have asked in the meantime.
+  return symbol.tiles ? std::nullopt
+                      : isAbove(state, trip->symbol, trip->cap, scopeOf(symbol, trip->tile));
 }
 
 void Machine::decide(State &state, const Decision &decision, bool value) const {
-  auto remember = [&](bool symbol, int what, bool known, int64_t tile) {
-    if (!lookUp(state, symbol, what, tile))
-      state.known.push_back({what, symbol, known, tile});
+  auto rememberAbove = [&](int symbol, int64_t limit, bool known, int64_t tile) {
+    if (!isAbove(state, symbol, limit, tile))
+      state.known.push_back({symbol, true, known, tile, limit});
   };
   if (decision.kind == Decision::Kind::Condition) {
     const ConditionInfo &info = program.conditions[size_t(decision.condition)];
     if (info.symbol >= 0)
-      remember(true, info.symbol, !value, decision.tile);
-    else
-      remember(false, decision.condition, value, decision.tile);
+      rememberAbove(info.symbol, info.limit, value, decision.tile);
+    else if (!lookUp(state, decision.condition, decision.tile))
+      state.known.push_back({decision.condition, false, value, decision.tile});
     return;
   }
   size_t index = 0;
@@ -52,8 +58,10 @@ void Machine::decide(State &state, const Decision &decision, bool value) const {
     ++index;
   Trip &trip = state.trips[index];
   const Symbol &symbol = program.symbols[size_t(trip.symbol)];
-  if (trip.cap == 0 && !symbol.tiles)
-    remember(true, trip.symbol, !value, scopeOf(symbol, trip.tile));
+  // What conditions ask about, once the count that goes on or ends here says it.
+  for (int64_t limit = trip.cap; limit <= maxLimit && !symbol.tiles; ++limit)
+    if (symbol.limits >> limit & 1 && (!value || limit == trip.cap))
+      rememberAbove(trip.symbol, limit, value, scopeOf(symbol, trip.tile));
   if (value) {
     ++trip.cap;
     return;
@@ -96,9 +104,10 @@ Choice Machine::describe(const State &state, const Decision &decision, bool valu
     const ConditionInfo &info = program.conditions[size_t(decision.condition)];
     choice.name = info.name;
     choice.value = value;
-    if (info.symbol >= 0) {
-      // "Above zero" says something about the trip count.
+    if (info.symbol >= 0 && (value || info.limit == 0)) {
+      // It says something about the trip count.
       choice.name = program.symbols[size_t(info.symbol)].name;
+      choice.value = value ? info.limit + 1 : 0;
       choice.isTrip = true;
       choice.atLeast = value;
     }

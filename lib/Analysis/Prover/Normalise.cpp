@@ -128,13 +128,15 @@ void Normaliser::control(const State &state, Digest &sum) {
                                                            trip.symbol != machine.classSymbol &&
                                                            machine.awaited(state, trip)
                                                        ? keptTrips + 1
-                                                       : 1));
+                                                       : 1))
+           // Which conditions on the count are still open.
+           << uint64_t(std::min<int64_t>(trip.cap, std::bit_width(uint64_t(symbol.limits))));
     sum.add(TagTrip, fold.value);
   }
   for (const Known &fact : state.known) {
     int64_t tile = fact.tile < 0 ? -1 : fact.tile - (least[0] == INT64_MAX ? 0 : least[0]);
-    sum.add(TagKnown, (Fold(uint64_t(fact.what))
-                       << uint64_t(fact.symbol) << uint64_t(fact.value) << uint64_t(tile + 64))
+    sum.add(TagKnown, (Fold(uint64_t(fact.what)) << uint64_t(fact.symbol) << uint64_t(fact.value)
+                                                 << uint64_t(tile + 64) << uint64_t(fact.limit))
                           .value);
   }
 }

@@ -156,6 +156,7 @@ struct Symbol {
   bool tiles = false; ///< number of tiles of a queue
   int64_t min = 0;
   int64_t modulus = 1;   ///< of the loop steps
+  int64_t limits = 1;    ///< bit l: somebody asks whether it is above l; above 0 counts always
   bool constant = false; ///< stands for a large constant
   schedule::Bound bound;
 };
@@ -182,11 +183,15 @@ private:
   int64_t end(int64_t value) const;
 };
 
+/// "n > limit" is followed up to here; a larger limit is a condition of its own.
+constexpr int64_t maxLimit = 8;
+
 struct ConditionInfo {
   std::string name;
   bool perTile = true;
   bool free = false; ///< every evaluation is a choice of its own
-  int symbol = -1;   ///< "trips > 0" of this symbol
+  int symbol = -1;   ///< "symbol > limit" of this symbol
+  int64_t limit = 0; ///< at most maxLimit
 };
 
 struct Queue {

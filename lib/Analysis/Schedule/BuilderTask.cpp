@@ -156,7 +156,7 @@ void TaskBuilder::loop(Operation *op, const Place &place, std::vector<StepId> &l
     info.queue = context.resourceOf(tiles.getQueue());
   } else if (auto domain = dyn_cast<ForOp>(op)) {
     info.lower = values.bound(domain.getLower());
-    info.upper = values.bound(domain.getUpper());
+    info.upper = values.upperBound(domain.getUpper(), info.lower);
     if (domain.getStep())
       info.step = values.bound(domain.getStep());
     if (auto start = values.carriedStart(domain)) {
@@ -166,7 +166,7 @@ void TaskBuilder::loop(Operation *op, const Place &place, std::vector<StepId> &l
   } else if (auto inner = dyn_cast<scf::ForOp>(op)) {
     info.kind = LoopKind::Inner;
     info.lower = values.bound(inner.getLowerBound());
-    info.upper = values.bound(inner.getUpperBound());
+    info.upper = values.upperBound(inner.getUpperBound(), info.lower);
     info.step = values.bound(inner.getStep());
   }
   if (info.kind != LoopKind::Tile) {

@@ -140,10 +140,10 @@ static std::optional<Bound> positiveTrips(Operation *loop, ValueEvaluator &evalu
   Bound lower, upper;
   if (auto op = dyn_cast<ForOp>(loop)) {
     lower = evaluator.bound(op.getLower());
-    upper = evaluator.bound(op.getUpper());
+    upper = evaluator.upperBound(op.getUpper(), lower);
   } else if (auto op = dyn_cast<scf::ForOp>(loop)) {
     lower = evaluator.bound(op.getLowerBound());
-    upper = evaluator.bound(op.getUpperBound());
+    upper = evaluator.upperBound(op.getUpperBound(), lower);
   } else {
     return std::nullopt;
   }

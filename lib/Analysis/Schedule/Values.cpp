@@ -2,9 +2,13 @@
 // Evaluates scalar SSA values by walking their definitions, with a memo and a depth limit: user IR
 // may be a deep chain or a wide DAG.
 #include "ts/Analysis/Schedule/Values.h"
+#include "ts/Analysis/Schedule/ValueStructure.h"
 
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MathExtras.h"
+#include "llvm/Support/xxhash.h"
 
 using namespace mlir;
 using namespace mlir::ts;
@@ -167,7 +171,7 @@ Bound ValueEvaluator::bound(Value value, int depth) {
   else
     result = describe(value, depth);
   if (result.symbol.size() > kMaxText)
-    result = {Kind::Unknown, 1, 0, "a long expression", {}};
+    result = structural(value, "a long expression");
   bounds[value] = result;
   return result;
 }
@@ -206,6 +210,21 @@ static std::optional<int64_t> minOf(const Bound &bound) {
 
 static Bound unknown(StringRef what) { return {Kind::Unknown, 1, 0, what.str(), {}}; }
 
+/// Whatever comes about in the same way is the same symbol; its name is a hash of how.
+Bound ValueEvaluator::structural(Value value, StringRef what) {
+  std::optional<ValueStructure> structure = structureOf(value, *this);
+  if (!structure)
+    return unknown(what);
+  Operation *op = value.getDefiningOp();
+  StringRef name = op ? op->getName().stripDialect() : "carried";
+  return {
+      structure->perTile ? Kind::PerTile : Kind::Argument,
+      1,
+      0,
+      (name + "#" + llvm::utohexstr(llvm::xxh3_64bits(structure->text), /*LowerCase=*/true)).str(),
+      {}};
+}
+
 Bound ValueEvaluator::describe(Value value, int depth) {
   if (auto arg = dyn_cast<BlockArgument>(value)) {
     Operation *parent = arg.getOwner()->getParentOp();
@@ -219,6 +238,7 @@ Bound ValueEvaluator::describe(Value value, int depth) {
         return {Kind::PerTile, 1, 0,
                 (getResourceName(loop.getQueue()) + "[" + Twine(arg.getArgNumber()) + "]").str(),
                 0};
+      return structural(value, "a value carried from tile to tile");
     }
     return unknown("a loop variable");
   }
@@ -248,6 +268,9 @@ Bound ValueEvaluator::describe(Value value, int depth) {
       return bound(yield->getOperand(number), depth + 1);
   }
 
+  if (isa<scf::ForOp, scf::WhileOp, scf::IfOp>(op))
+    return structural(value, op->getName().getStringRef());
+
   // Anything else that is a function of launch arguments and the tile is a symbol of its own.
   auto load = dyn_cast<memref::LoadOp>(op);
   bool pure = isa<arith::ArithDialect>(op->getDialect()) && op->getNumRegions() == 0;
@@ -266,6 +289,8 @@ Bound ValueEvaluator::describe(Value value, int depth) {
       auto kernel = arg ? dyn_cast<KernelOp>(arg.getOwner()->getParentOp()) : KernelOp();
       if (!kernel)
         return unknown("a value in shared memory");
+      if (!isOnlyRead(arg))
+        return unknown("a value in memory that the kernel writes");
       text += cast<StringAttr>(kernel.getArgNames()[arg.getArgNumber()]).getValue().str();
       continue;
     }
@@ -292,6 +317,16 @@ Bound ValueEvaluator::describe(Value value, int depth) {
   return result;
 }
 
+Bound ValueEvaluator::upperBound(Value value, const Bound &lower) {
+  Bound upper = bound(value);
+  if (!lower.isConstant() || upper.isConstant() || upper.kind == Kind::Unknown || upper.min ||
+      upper.offset <= lower.offset)
+    return upper;
+  std::string text = toString(upper);
+  return text.size() > kMaxText ? structural(value, "a long expression")
+                                : Bound{upper.kind, 1, 0, text, {}};
+}
+
 //===-- Conditions ---------------------------------------------------------------------------===//
 
 Condition ValueEvaluator::condition(Value value) {
@@ -303,7 +338,8 @@ Condition ValueEvaluator::condition(Value value) {
   if (!cmp)
     return result;
   using P = arith::CmpIPredicate;
-  Bound lhs = bound(cmp.getLhs()), rhs = bound(cmp.getRhs());
+  Bound zero = Bound::constant(0);
+  Bound lhs = upperBound(cmp.getLhs(), zero), rhs = upperBound(cmp.getRhs(), zero);
   P predicate = cmp.getPredicate();
   if (lhs.isConstant() && !rhs.isConstant()) {
     std::swap(lhs, rhs);

@@ -3,8 +3,10 @@
 // docs/manifest.schema.json; reading it is ts/Runtime/Manifest.
 #include "ScheduleLowering.h"
 
+#include "ts/Analysis/Schedule/Values.h"
 #include "ts/Dialect/TS/Transforms/Allocation.h"
 
+#include "llvm/ADT/StringSet.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/raw_ostream.h"
@@ -80,6 +82,21 @@ static Uses usesOf(Value value) {
   return uses;
 }
 
+/// Arguments n of which a loop runs n + 1 times or the like: the proof holds where they are not
+/// negative. (n trips of a negative n are none, and need no such rule.)
+static llvm::StringSet<> countedFromZero(KernelOp kernel) {
+  llvm::StringSet<> result;
+  kernel.walk([&](TaskOp task) {
+    ValueEvaluator values({std::nullopt, std::nullopt, 0});
+    task.walk([&](ForOp loop) {
+      auto lower = values.bound(loop.getLower()), upper = values.bound(loop.getUpper());
+      if (upper.kind == ::ts::schedule::Bound::Kind::Argument && upper.offset > lower.offset)
+        result.insert(upper.symbol);
+    });
+  });
+  return result;
+}
+
 static StringRef accessName(Uses uses) {
   if (uses.write)
     return uses.read ? "readwrite" : "write";
@@ -99,6 +116,7 @@ std::string mlir::ts::manifestOf(KernelOp kernel, int64_t threads) {
   json::Object minTrips;
   auto names = llvm::to_vector(kernel.getArgNames().getAsValueRange<StringAttr>());
   auto exprs = llvm::to_vector(kernel.getArgExprs().getAsValueRange<StringAttr>());
+  llvm::StringSet<> fromZero = countedFromZero(kernel);
   for (auto [i, arg] : llvm::enumerate(kernel.getBody().getArguments())) {
     StringRef name = names[i];
     Type type = arg.getType();
@@ -159,7 +177,7 @@ std::string mlir::ts::manifestOf(KernelOp kernel, int64_t threads) {
       params.push_back(json::Object{
           {"kind", "value"}, {"type", type.isIndex() ? "i64" : typeName(type)}, {"value", name}});
     }
-    if (kernel.getArgMins()[i])
+    if (kernel.getArgMins()[i] || fromZero.contains(name))
       minTrips[name] = kernel.getArgMins()[i];
   }
 

@@ -26,6 +26,9 @@ public:
   void assume(Value value, int64_t number) { numbers[value] = number; }
   /// The value as scale * symbol + offset.
   ::ts::schedule::Bound bound(Value value) { return bound(value, 0); }
+  /// The upper bound of a loop from `lower`, such that the trips are those of the symbol clamped at
+  /// zero: x + 1 of an x that may be negative is a symbol of its own.
+  ::ts::schedule::Bound upperBound(Value value, const ::ts::schedule::Bound &lower);
   /// A condition's identity, and "trip count > 0" where it is of that form.
   ::ts::schedule::Condition condition(Value value);
 
@@ -39,6 +42,7 @@ private:
   std::optional<int64_t> compute(Value value, int depth);
   ::ts::schedule::Bound bound(Value value, int depth);
   ::ts::schedule::Bound describe(Value value, int depth);
+  ::ts::schedule::Bound structural(Value value, StringRef what);
 
   ValueEnv env;
   llvm::DenseMap<Value, std::optional<int64_t>> numbers;
