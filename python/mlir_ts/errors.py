@@ -16,6 +16,26 @@ __all__ = ["Error", "CompileError", "RefutedError", "CompileWarning", "KernelFau
            "UnknownNameError", "Diagnostic", "Note"]
 
 
+#: Options of the command-line tools in messages of the libraries, and what stands for them here.
+_OPTIONS = (
+    (r"--verify-only", "check()"),
+    (r"--arch=(\w+)", r"arch='\1'"),
+    (r"--(arch|ptxas)\b", r"\1="),
+    (r"; --dry-run shows the launch without one", ""),
+    (r", e\.g\. --array \S+:stride\d+=(\d+)", r", e.g. to a stride of \1 elements"),
+    (r"; give (?:it|one) with --(?:array|scalar) \S+", ""),
+    (r"choose one with --kernel: ", "choose one with kernel['NAME']: "),
+)
+
+
+def in_python(text):
+    """A message of the libraries as it is right in Python."""
+    if "--" in text:
+        for option, here in _OPTIONS:
+            text = re.sub(option, here, text)
+    return text
+
+
 class Error(Exception):
     """Anything that mlir_ts refuses, in one sentence. `id` is that of a check ('TS301') or None, `file` and `line` are
     the user's."""
@@ -23,6 +43,7 @@ class Error(Exception):
     usual_id = None
 
     def __init__(self, *what):
+        what = [in_python(text) if isinstance(text, str) else text for text in what]
         super().__init__(*what)
         place = caller()
         check = re.match(r"\[(TS\d+)\] ", str(what[0]) if what else "")
@@ -43,7 +64,7 @@ class Note:
     """A remark beside a diagnostic: `message` and, where known, `file`, `line`, `column`."""
 
     def __init__(self, message, file="", line=0, column=0):
-        self.message, self.file, self.line, self.column = message, file, line, column
+        self.message, self.file, self.line, self.column = in_python(message), file, line, column
 
     @property
     def place(self):

@@ -304,8 +304,13 @@ class KernelFunction:
 
     def __call__(self, *arrays, grid=None, arch="", **options):
         """Runs it; with options only, returns a launcher: `copy(schedule="random:3")(a, b)`."""
-        if not arrays and not any(name in self.builder.arguments for name in options):
-            return functools.partial(self, grid=grid, arch=arch, **options)
+        names = self.builder.arguments
+        if names and not arrays and not any(name in names for name in options):
+            if options or arch or grid is not None:
+                return functools.partial(self._launch, grid=grid, arch=arch, **options)
+        return self._launch(*arrays, grid=grid, arch=arch, **options)
+
+    def _launch(self, *arrays, grid, arch, **options):
         kernel = self.compile(arch)
         if grid is not None:
             options["grid"] = grid

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Wrong programs (wrong.py) give one exception whose first line says what is wrong, at the user's line."""
 import linecache
+import pathlib
+import re
 
 import pytest
 
@@ -43,6 +45,25 @@ def test_errors_of_no_check_have_no_id():
         mlir_ts.ir.Module.parse(mlir_ts.ir.Context(), "gpu.module @m { nonsense }")
     assert caught.value.id is None and [diagnostic.id for diagnostic in caught.value.diagnostics] == [None]
     assert "None" not in str(caught.value)
+
+
+def test_messages_name_no_option_of_a_command_line():
+    texts = []
+    for path in sorted((pathlib.Path(__file__).parents[2] / "lib").rglob("*.cpp")):
+        if path.name.startswith(("Check", "LaunchSequence")):  # for ts-run
+            continue
+        for literals in re.findall(r'(?:"(?:[^"\\\n]|\\.)*"\s*)+', path.read_text()):
+            texts.append("".join(re.findall(r'"((?:[^"\\]|\\.)*)"', literals)))
+    option = re.compile(r"(?<!var\()(?<![\w-])--[a-z]")  # var(--x) is of a style sheet
+    texts = [text for text in texts if option.search(text)]
+    assert len(texts) >= 9
+    for text in texts:  # behind an option at the end comes its value
+        said = mlir_ts.errors.in_python(text + ("A=64x33:stride0=36" if text[-1] in " =" else ""))
+        assert not option.search(said), said
+    assert mlir_ts.errors.in_python("pad the rows, e.g. --array A=64x33:stride0=36") == \
+        "pad the rows, e.g. to a stride of 36 elements"
+    with pytest.raises(mlir_ts.CompileError, match=r"or stop at verification with check\(\)\n"):
+        wrong.program().compile()
 
 
 def test_there_are_enough():

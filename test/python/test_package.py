@@ -36,6 +36,14 @@ def stubs(name):
     return found
 
 
+def test_sources_that_are_not_built_say_so():
+    done = subprocess.run([sys.executable, "-c", "import mlir_ts"], capture_output=True, text=True, cwd="/",
+                          env={"PYTHONPATH": str(ROOT / "python")})
+    assert done.returncode == 1
+    assert "ImportError: " + str(ROOT / "python" / "mlir_ts") + " has no mlir_ts._core for Python" in done.stderr
+    assert "`ninja -C build mlir_ts_core mlir_ts_ops`" in done.stderr.splitlines()[-1]
+
+
 def test_the_stub_of_the_extension_is_complete():
     told = stubs("_core.pyi")
     classes = {n for n, v in vars(_core).items() if inspect.isclass(v)}

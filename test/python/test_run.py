@@ -122,7 +122,7 @@ READ_ONLY.flags.writeable = False
 REFUSED = {
     "dtype": ((A.astype(np.float64), D), {}, ["'A'", "float64", "f32, that is NumPy's float32"]),
     "rank": ((A[0], D), {}, ["'A'", "1 dimensions", "takes 2"]),
-    "row stride": ((floats(64, 33), D), {}, ["'A'", "132", "multiple of 16"]),
+    "row stride": ((floats(64, 33), D), {}, ["'A'", "132", "multiple of 16", "a stride of 36 elements"]),
     "inner stride": ((floats(64, 64)[:, ::2], D), {}, ["'A'", "innermost", "stride 2", "contiguous"]),
     "column-major": ((A, np.asfortranarray(D)), {}, ["'D'", "innermost", "stride 64", "contiguous"]),
     "alignment": ((floats(64 * 36 + 1)[1:].reshape(64, 36), D), {}, ["'A'", "16"]),
@@ -235,6 +235,40 @@ def test_schedules(shape, order):
     a, d = floats(*shape), np.zeros(shape, np.float32)
     told = copy_tma(a, d, schedule=order, grid=(-(-shape[0] // 64) * -(-shape[1] // 32), 1, 1))
     assert (d == a).all() and told.instructions > 0 and not told.warnings
+
+
+def test_called_with_nothing():
+    with pytest.raises(LaunchError, match="'copy' also wants A, D"):
+        copier("f32")()
+    launcher = copier("f32")(schedule="random:1")
+    with pytest.raises(LaunchError, match="'copy' also wants A, D"):
+        launcher()
+    a, d = floats(32), np.zeros(32, np.float32)
+    launcher(a, d)
+    assert (d == a).all()
+
+
+def test_a_kernel_without_arguments_runs():
+    class Nothing(MemoryResource):
+        @producer_work
+        def do(self, stage_info):
+            return
+
+        @consumer_work
+        def nothing(self, stage_info):
+            return
+
+    @kernel(arch="sm_90a", grid=("1",))
+    def alone():
+        source, target = Nothing(name="source"), Nothing(name="target")
+
+        @schedule
+        def run():
+            source.nothing()
+            target.do()
+        TaskManager([Task(name="t", warp_idx=0, src_resources=[source], dst_resources=[target], schedule=run())],
+                    {target: [source]})
+    assert alone().instructions > 0 and alone(schedule="random:1").instructions > 0
 
 
 def test_names_instead_of_positions():

@@ -204,6 +204,11 @@ class TaskManager:
             ops.yield_()
 
     # What users ask for.
+    @property
+    def module(self):
+        """The program as an `ir.Module`."""
+        return self.builder.module
+
     def check(self, arch="", raise_errors=True):
         """Every check and the proof; returns a `mlir_ts.Checked`, raises `CompileError` on what is wrong."""
         return self.builder.check(arch, raise_errors)
