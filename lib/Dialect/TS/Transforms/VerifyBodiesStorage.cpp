@@ -90,6 +90,22 @@ static void checkByHand(KernelOp kernel, CheckReporter &reporter) {
              "and published before any task runs";
       return;
     }
+    Value peer;
+    if (auto load = dyn_cast<DsmemLoadOp>(op))
+      peer = load.getCta();
+    else if (auto store = dyn_cast<DsmemStoreOp>(op))
+      peer = store.getCta();
+    if (peer) {
+      ValueEvaluator evaluator;
+      auto rank = evaluator.evaluate(peer);
+      if (rank && (*rank < 0 || *rank >= ctas))
+        reporter.report(CheckId::TS230, op)
+            << "reaches into the shared memory of CTA " << *rank << ", but the cluster of kernel '"
+            << kernel.getSymName() << "' has " << ctas
+            << " CTA(s), numbered from 0; name a CTA of the cluster, or give the kernel a larger "
+               "one";
+      return;
+    }
     auto arrive = dyn_cast<MbarrierArriveOp>(op);
     if (!arrive || !arrive.getCta())
       return;
