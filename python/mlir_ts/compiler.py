@@ -11,7 +11,7 @@ import os
 import warnings
 
 from mlir_ts import _core, display, ir
-from mlir_ts.errors import CompileError, CompileWarning, Diagnostic, EnvironmentError, Error, RefutedError
+from mlir_ts.errors import CompileError, CompileWarning, Diagnostic, EnvironmentError, Error, RefutedError, near
 
 __all__ = ["check", "compile", "Checked", "Kernel"]
 
@@ -30,6 +30,13 @@ def _module(program):
     if isinstance(program, str):
         return ir.Module.parse(ir.Context(), program, "<text>"), "<text>"
     raise Error(f"expected a Module, the text of one, or a pathlib.Path; found {type(program).__name__}")
+
+
+def _texts(**options):
+    """Refuses options that are no texts."""
+    for name, value in options.items():
+        if not isinstance(value, str):
+            raise Error(f"{name}={value!r}: expected a text")
 
 
 class _Result:
@@ -95,6 +102,7 @@ def check(program, *, arch="", raise_errors=True):
     raises `CompileError` (`RefutedError` with a counter-example), or is returned with `raise_errors=False`.
     """
     module, source = _module(program)
+    _texts(arch=arch)
     compiled = _core._compile(module, arch, "ptx", "error", True, False, False, False, "", source)
     if raise_errors and compiled.status not in ("ok", "undecided"):
         _raise(compiled)
@@ -109,7 +117,10 @@ def compile(program, *, arch="", emit="ptx", verify="error", fill_bodies=False, 
     registers and spills. Raises `CompileError`, or `EnvironmentError` when ptxas is wanted and missing.
     """
     module, source = _module(program)
-    compiled = _core._compile(module, arch, emit, verify, False, fill_bodies, line_info, usage, ptxas, source)
+    ptxas = os.fspath(ptxas) if isinstance(ptxas, os.PathLike) else ptxas
+    _texts(arch=arch, emit=emit, verify=verify, ptxas=ptxas)
+    compiled = _core._compile(module, arch, emit, verify, False, bool(fill_bodies), bool(line_info), bool(usage), ptxas,
+                              source)
     if compiled.status not in ("ok", "undecided"):
         _raise(compiled)
     kernel = Kernel(compiled, emit, module)
@@ -173,7 +184,7 @@ class Kernel(_Result):
 
     def __getitem__(self, name):
         if name not in self.names:
-            raise Error(f"there is no kernel '{name}'; there are {', '.join(self.names)}")
+            raise Error(f"there is no kernel '{name}'{near(name, self.names)}")
         return Kernel(self._compiled, self._emit, self._module, name)
 
     def __call__(self, *arrays, **options):

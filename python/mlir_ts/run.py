@@ -9,6 +9,8 @@ raise `LaunchError` with what was expected. Not for checking results: that is Nu
 """
 import ctypes
 import json
+import numbers
+import os
 
 import numpy as np
 
@@ -180,10 +182,18 @@ def _scalar(name, value):
 
 
 def _schedule(text):
-    kind, _, number = text.partition(":")
+    kind, _, number = text.partition(":") if isinstance(text, str) else ("", "", "")
     if kind not in ("fair", "random", "adversarial") or (number and not number.isdigit()):
         raise LaunchError(f"schedule '{text}': expected 'fair', 'random:SEED' or 'adversarial:K'")
     return kind, int(number or 0)
+
+
+def _number(name, value, least, most, kind=numbers.Integral):
+    """An option that is a number."""
+    if isinstance(value, bool) or not isinstance(value, kind) or not least <= value <= most:
+        what = "a whole number" if kind is numbers.Integral else "a number"
+        raise LaunchError(f"{name}={value!r}: expected {what} from {least} to {most}")
+    return int(value) if kind is numbers.Integral else float(value)
 
 
 def launch(kernel, *arrays, scalars=None, device=None, schedule="fair", timeout=0, threads=0, check_races=True,
@@ -226,7 +236,12 @@ def launch(kernel, *arrays, scalars=None, device=None, schedule="fair", timeout=
         raise LaunchError("the emulator takes arrays on the host; pass tensor.cpu().numpy()")
     if sms is None:
         sms = _core._cuda_device()["sms"] if device == "cuda" else 132
+    sms, threads = _number("sms", sms, 1, 65535), _number("threads", threads, 0, 4096)
+    timeout = _number("timeout", timeout, 0, 1e9, numbers.Real)
+    if not isinstance(trace, (str, os.PathLike)):
+        raise LaunchError(f"trace={trace!r}: expected the name of a file")
     plan = _plan(kernel, entry, held, scalars, sms)
+    grid = (grid,) if isinstance(grid, numbers.Integral) else grid
     if grid is not None and list(plan.grid) != [*grid, *[1] * (3 - len(grid))]:
         raise LaunchError(f"grid {tuple(grid)}: '{entry['name']}' runs on {tuple(plan.grid)} for these arrays")
     addresses = {name: array.address for name, array in held.items()}
@@ -243,7 +258,8 @@ def launch(kernel, *arrays, scalars=None, device=None, schedule="fair", timeout=
     if device != "emulator":
         raise LaunchError(f"device '{device}': expected 'emulator' or 'cuda'")
     kind, number = _schedule(schedule)
-    told = _core._emulate(plan, kernel.ptx, addresses, kind, number, threads, timeout, check_races, trace, sms)
+    told = _core._emulate(plan, kernel.ptx, addresses, kind, number, threads, timeout, bool(check_races),
+                          os.fspath(trace), sms)
     if told["faults"] != "[]":
         raise KernelFault(told["fault_text"].strip(), json.loads(told["faults"]))
     if told["stopped"]:

@@ -37,6 +37,15 @@ def test_wrong_program(name):
         assert f"{error.file}:{error.line}:" in rest[0]
 
 
+def test_options_of_the_wrong_type():
+    for options in ({"arch": 90}, {"emit": None}, {"verify": True}, {"ptxas": 3}):
+        (name, value), = options.items()
+        with pytest.raises(mlir_ts.Error, match=f"^{name}={value}: expected a text$"):
+            mlir_ts.compile("", **options)
+    with pytest.raises(mlir_ts.Error, match="^arch=90: expected a text$"):
+        mlir_ts.check("", arch=90)
+
+
 def test_errors_of_no_check_have_no_id():
     with pytest.raises(mlir_ts.Error) as caught:
         mlir_ts.compile(7)

@@ -142,6 +142,13 @@ REFUSED = {
     "device read-only": ((OnDevice((64, 32)), OnDevice((64, 32), read_only=True)), {}, ["'D' is read-only"]),
     "device": ((A, D), {"device": "tpu"}, ["device 'tpu'", "'emulator' or 'cuda'"]),
     "schedule": ((A, D), {"schedule": "randm:1"}, ["schedule 'randm:1'", "'random:SEED'"]),
+    "schedule that is no text": ((A, D), {"schedule": 3}, ["schedule '3'", "'random:SEED'"]),
+    "threads": ((A, D), {"threads": -1}, ["threads=-1: expected a whole number from 0"]),
+    "half a thread": ((A, D), {"threads": 2.5}, ["threads=2.5: expected a whole number"]),
+    "no multiprocessor": ((A, D), {"sms": 0}, ["sms=0: expected a whole number from 1"]),
+    "timeout": ((A, D), {"timeout": "1 s"}, ["timeout='1 s': expected a number"]),
+    "timeout that is none": ((A, D), {"timeout": float("nan")}, ["timeout=nan: expected a number"]),
+    "trace": ((A, D), {"trace": 3}, ["trace=3: expected the name of a file"]),
     "grid": ((A, D), {"grid": (7, 1, 1)}, ["grid (7, 1, 1)", "(1, 1, 1)"]),
 }
 
