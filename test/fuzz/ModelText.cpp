@@ -75,6 +75,7 @@ template <typename V> void fields(V &v, Condition &x) {
   v("expected", x.expected);
   v("positive", x.positive);
   v("ctas", x.ctas);
+  v("origin", x.origin);
 }
 template <typename V> void fields(V &v, Parity &x) {
   v("kind", x.kind);

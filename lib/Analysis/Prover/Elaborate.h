@@ -121,6 +121,8 @@ private:
   std::map<std::string, int> symbols;
   std::map<int64_t, int> constants; ///< symbols of long constants
   std::map<std::pair<std::string, bool>, int> conditions;
+  std::map<std::string, std::string>
+      keyOrigins; ///< where the value of a user's key was first seen from
   std::map<std::pair<int, int>, int> handBarriers; ///< (resource, cta): first barrier
   int clusterBarrier = -1;
 };

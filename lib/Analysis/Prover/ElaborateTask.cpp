@@ -414,6 +414,14 @@ void TaskElaborator::step(sched::StepId id, int depth) {
       c.program.conditions[size_t(number)].free = true;
     } else {
       number = conditionFor(condition.key, condition.key);
+      if (condition.userKey) {
+        std::string origin = condition.origin;
+        if (origin.starts_with("?"))
+          origin += " of " + std::to_string(agentIndex);
+        auto [first, fresh] = c.keyOrigins.try_emplace(condition.key, origin);
+        if (!fresh && first->second != origin)
+          c.assume("the conditions of key '" + condition.key + "' are equal wherever it is used");
+      }
       const auto &positive = condition.positive;
       if (positive && positive->scale == 1 && positive->offset <= 0 &&
           positive->offset >= -maxLimit && !positive->isConstant()) {

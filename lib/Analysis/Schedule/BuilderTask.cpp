@@ -3,9 +3,12 @@
 #include "BuilderImpl.h"
 #include "TaskThreads.h"
 #include "ts/Analysis/Schedule/IssuedCopies.h"
+#include "ts/Analysis/Schedule/ValueStructure.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/xxhash.h"
 
 using namespace mlir;
 using namespace mlir::ts;
@@ -131,6 +134,11 @@ bool TaskBuilder::scheduleOp(Operation *op, const Place &place, std::vector<Step
     if (when.getKey()) {
       condition.key = when.getKey()->str();
       condition.userKey = condition.shared = true;
+      auto structure = structureOf(when.getCondition(), conditions.values());
+      condition.origin =
+          structure
+              ? llvm::utohexstr(llvm::xxh3_64bits(structure->text))
+              : "?" + std::to_string(conditions.condition(when.getCondition(), std::nullopt, op));
     }
     condition.ctas = trueOn(when.getCondition());
     step(id).condition = condition;

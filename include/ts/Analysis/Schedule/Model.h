@@ -48,6 +48,9 @@ struct Condition {
   bool expected = true;
   std::optional<Bound> positive;
   std::optional<uint64_t> ctas; ///< it asks for the CTA's rank: ranks for which it is true
+  /// With a user's key: where equal, the values are equal because they come about in the same way;
+  /// "?..." means nothing beyond one warp.
+  std::string origin;
 };
 
 /// Operand of a hand-written mbarrier wait: ((scale * k + offset) / divisor) mod 2 for iteration k
@@ -205,10 +208,12 @@ struct Step {
   LocId loc = -1;
 };
 
-/// What two threads of one task do to each other: a race, or what had to be taken for granted.
+/// What threads of one task do to each other or to what lies beyond their buffer: a race, an index
+/// outside, or what had to be taken for granted.
 struct ThreadFinding {
   bool race = false;
-  std::string text; ///< one clause
+  bool outside = false; ///< one thread reaches beyond its buffer
+  std::string text;     ///< one clause
   std::string help;
   LocId first = -1, second = -1;
   std::string firstText, secondText; ///< the two accesses of a race

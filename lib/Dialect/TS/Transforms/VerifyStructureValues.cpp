@@ -2,6 +2,7 @@
 // TS101 loop bounds, TS108 guards, TS109 conditions, TS110 names, TS111 values: what the schedule
 // takes from SSA values.
 #include "VerifyStructureImpl.h"
+#include "ts/Analysis/Schedule/ValueStructure.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
@@ -138,7 +139,8 @@ static void collectLeaves(Value value, Leaves &leaves) {
 }
 
 /// A choice of launch arguments and tile for which both conditions are known and differ, as text.
-static std::string difference(Value a, Value b) {
+/// `known`: they were known for every choice tried.
+static std::string difference(Value a, Value b, bool &known) {
   Leaves leaves;
   collectLeaves(a, leaves);
   collectLeaves(b, leaves);
@@ -159,10 +161,18 @@ static std::string difference(Value a, Value b) {
       text += (text.empty() ? "" : ", ") + name + " = " + std::to_string(number);
     }
     auto x = left.evaluate(a), y = right.evaluate(b);
+    known &= x && y;
     if (x && y && *x != *y)
       return text.empty() ? "always" : "for " + text;
   }
   return "";
+}
+
+/// Not if both are followed to launch arguments, the tile and memory, and differ on the way.
+static bool comeAboutAlike(Value a, Value b) {
+  ValueEvaluator left, right;
+  auto x = structureOf(a, left), y = structureOf(b, right);
+  return !x || !y || x->text == y->text;
 }
 
 void mlir::ts::detail::checkConditions(const KernelView &view, CheckReporter &reporter) {
@@ -194,9 +204,12 @@ void mlir::ts::detail::checkConditions(const KernelView &view, CheckReporter &re
       if (fresh)
         return;
       auto [other, otherTask] = it->second;
-      std::string witness = difference(other.getCondition(), when.getCondition());
-      if (witness.empty())
+      bool known = true;
+      std::string witness = difference(other.getCondition(), when.getCondition(), known);
+      if (witness.empty() && (known || comeAboutAlike(other.getCondition(), when.getCondition())))
         return;
+      if (witness.empty())
+        witness = "in how it is computed";
       auto diag = reporter.report(CheckId::TS109, when);
       diag << "key '" << *when.getKey()
            << "' is said to have one value, but the condition of task '" << task.getName()
