@@ -14,10 +14,11 @@ New ops go to the current insertion point, and get the current location:
         ops.acquire(resource)
 
 Programs that are wrong raise `CompileError` when they are parsed, verified or compiled. Building does
-not verify: `Operation.verify()` does. Not for authoring kernels by hand: see `mlir_ts.authoring`.
+not verify: `Operation.verify()` does. Not for authoring kernels by hand: see `mlir_ts.task_scheduling`.
 """
 import contextlib
 import contextvars
+import numbers
 
 from mlir_ts._core import (Attribute, Block, Context, InsertionPoint, Location, Module, Operation, Region, Type,
                            Value, run_passes)
@@ -121,6 +122,8 @@ def type_of(context, text):
 
 def constant(value, type, *, at=None, location=None):
     """An `arith.constant` of an integer, index or float type; returns its value."""
+    if not isinstance(value, numbers.Real):
+        raise Error(f"a constant of type {type} is a number, not {value!r}")
     attribute = Attribute.float(type, value) if type.is_float else Attribute.integer(type, int(value))
     return create("arith.constant", (), [type], {"value": attribute}, at=at, location=location).result
 

@@ -51,7 +51,10 @@ static void inferTypes(mlir::OperationState &state, mlir::MLIRContext *context) 
   if (!storage.empty())
     info->destroyOpProperties(properties);
   if (mlir::failed(inferred))
-    gather.fail("the operands of '" + name + "' do not fit together");
+    gather.fail(
+        "the types of the results of '" + name +
+        "' do not follow from its operands and attributes: one is missing or does not fit, or "
+        "the types have to be given");
   state.addTypes(types);
 }
 

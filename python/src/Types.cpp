@@ -26,9 +26,13 @@ static T parseWhole(const ContextRef &context, const std::string &text, const ch
   if (!result) {
     // Places in a text of one line help nobody; the error is at the line of the caller.
     std::vector<ts::reports::Diagnostic> said = gather.take();
-    for (ts::reports::Diagnostic &diagnostic : said)
+    std::string summary = "'" + text + "' is no " + what;
+    for (ts::reports::Diagnostic &diagnostic : said) {
       diagnostic.place = {};
-    throw DiagnosedFailure(std::string("'") + text + "' is no " + what, std::move(said));
+      if (!diagnostic.check) // those of a check say what they are about
+        diagnostic.message = summary + ": " + diagnostic.message;
+    }
+    throw DiagnosedFailure(summary, std::move(said));
   }
   if (!llvm::StringRef(text).drop_front(read).trim().empty())
     throw Failure("there is more than one " + std::string(what) + " in '" + text + "'");

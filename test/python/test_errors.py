@@ -46,6 +46,19 @@ def test_options_of_the_wrong_type():
         mlir_ts.check("", arch=90)
 
 
+def test_what_builds_ir_names_what_is_wrong():
+    context = ir.Context()
+    with pytest.raises(mlir_ts.CompileError, match="^'foo' is no type: "):
+        ir.Type.parse(context, "foo")
+    with pytest.raises(mlir_ts.CompileError, match="^'#foo' is no attribute: "):
+        ir.Attribute.parse(context, "#foo")
+    with ir.at(ir.Module.create(context).body):
+        with pytest.raises(mlir_ts.CompileError, match="^the types of the results of 'arith.constant' do not follow"):
+            ir.create("arith.constant")
+        with pytest.raises(mlir_ts.Error, match="^a constant of type index is a number, not 'x'$"):
+            ir.constant("x", ir.index(context))
+
+
 def test_errors_of_no_check_have_no_id():
     with pytest.raises(mlir_ts.Error) as caught:
         mlir_ts.compile(7)

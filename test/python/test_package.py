@@ -44,6 +44,12 @@ def test_sources_that_are_not_built_say_so():
     assert "`ninja -C build mlir_ts_core mlir_ts_ops`" in done.stderr.splitlines()[-1]
 
 
+@pytest.mark.parametrize("path", sorted(PACKAGE.rglob("*.py")), ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_names_in_docstrings_exist(path):
+    for name in set(re.findall(r"`(mlir_ts(?:\.\w+)+)", path.read_text())):
+        assert pydoc.locate(name) is not None, name
+
+
 def test_the_stub_of_the_extension_is_complete():
     told = stubs("_core.pyi")
     classes = {n for n, v in vars(_core).items() if inspect.isclass(v)}
