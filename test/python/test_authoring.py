@@ -284,3 +284,27 @@ def test_engines_of_a_pipeline_are_the_protocols(name, engines):
     assert make(num_stages=2).engines == engines
     if name.startswith("async"):
         assert make(num_stages=2, producer_op=PipelineOp.AsyncLoad).engines == ("cp_async", engines[1])
+
+
+AT_A_PROMPT = '''
+class Typed(MemoryResource):
+    @producer_work
+    def dots(self, stage_info): ...
+    @producer_work
+    def nothing_yet(self, stage_info):
+        """Only a docstring."""
+        pass
+    @producer_work
+    def returns(self, stage_info):
+        return
+    @producer_work
+    def works(self, stage_info):
+        stage_info.x
+'''
+
+
+def test_bodies_without_source():
+    names = {"MemoryResource": MemoryResource, "producer_work": producer_work}
+    exec(compile(AT_A_PROMPT, "<stdin>", "exec"), names)
+    methods = ("dots", "nothing_yet", "returns", "works")
+    assert [getattr(names["Typed"], name).has_body() for name in methods] == [False, False, True, True]

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Resources: what tasks communicate through, and the work methods that read and write it."""
 import ast
+import dis
 import dataclasses
 import inspect
 import textwrap
@@ -136,6 +137,15 @@ class StageInfo:
                 near(name, [*self._emitter.STAGE_INFO, *self._views]))
 
 
+def _does_nothing(function):
+    """Whether the code of a function is that of `...` or `pass` (or `return None`); `return` has a longer place."""
+    code = [i for i in dis.get_instructions(function) if i.opname not in ("RESUME", "NOP")]
+    if [i.opname for i in code] not in (["LOAD_CONST", "RETURN_VALUE"], ["RETURN_CONST"]) or code[0].argval is not None:
+        return False
+    place = code[-1].positions
+    return bool(place.col_offset is not None and place.end_col_offset - place.col_offset < len("return"))
+
+
 class WorkMethod:
     """A method that reads or writes a resource, as a schedule sees it."""
 
@@ -153,8 +163,8 @@ class WorkMethod:
         """Whether there is more than a docstring, `...` or `pass`."""
         try:
             tree = ast.parse(textwrap.dedent(inspect.getsource(self.function)))
-        except (OSError, SyntaxError, TypeError):
-            return True
+        except (OSError, SyntaxError, TypeError):  # typed at a prompt: there is no source
+            return not _does_nothing(self.function)
         body = next((n.body for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)), [])
         return any(not (isinstance(n, ast.Pass) or isinstance(n, ast.Expr) and isinstance(n.value, ast.Constant))
                    for n in body)
