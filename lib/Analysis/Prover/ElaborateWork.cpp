@@ -414,6 +414,12 @@ void TaskElaborator::work(sched::StepId id, int depth) {
             agent().cta &
         1))
     return;
+  if (!event.declared && !event.issued.known) {
+    c.refuse("the bytes that '" + event.label + "' of '" + task().name +
+             "' brings cannot be counted: they depend on a value, a loop or a CTA that is not "
+             "followed inside of a body");
+    return;
+  }
   if (!event.declared)
     c.assume("the copies of '" + event.label + "' bring the bytes that are expected");
   // What a fork group commits, it commits for all members.

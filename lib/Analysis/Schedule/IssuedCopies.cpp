@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Walks a work body once per warp and CTA with the conditions that their identity decides.
 #include "ts/Analysis/Schedule/IssuedCopies.h"
-#include "ts/Analysis/Schedule/Values.h"
+#include "ts/Analysis/Schedule/PathWalker.h"
 #include "ts/Dialect/TS/IR/HardwareLimits.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
+
+#include <map>
 
 using namespace mlir;
 using namespace mlir::ts;
@@ -52,9 +54,53 @@ std::optional<int64_t> mlir::ts::copyBytes(Operation *op) {
 }
 
 namespace {
+/// A condition of the schedule: what it speaks of (loop, value or key) and, for a guard, what of
+/// it.
+using ConditionKey = std::tuple<const void *, int, int64_t>;
+using Decisions = std::map<ConditionKey, bool>;
+constexpr int kValueKind = -1;
+
+/// A condition and the region number where it is true.
+struct Branch {
+  ConditionKey key;
+  Value value; ///< null for a guard
+  unsigned whenTrue = 0;
+};
+
+std::optional<Branch> branchOf(Operation &op) {
+  if (auto guard = dyn_cast<GuardOp>(op)) {
+    Operation *loop = guardedLoop(guard);
+    GuardKind kind = guard.getKind();
+    bool negated = kind == GuardKind::NotFirst || kind == GuardKind::NotLast;
+    if (negated)
+      kind = kind == GuardKind::NotFirst ? GuardKind::First : GuardKind::Last;
+    int64_t period = kind == GuardKind::Every ? int64_t(guard.getPeriod()) : 1;
+    return Branch{{loop ? loop : &op, int(kind), period}, Value(), negated};
+  }
+  if (auto when = dyn_cast<WhenOp>(op)) {
+    const void *what = when.getCondition().getAsOpaquePointer();
+    if (StringAttr key = when.getKeyAttr())
+      what = key.getAsOpaquePointer();
+    return Branch{{what, kValueKind, 0}, when.getCondition(), !when.getExpected()};
+  }
+  if (auto branch = dyn_cast<scf::IfOp>(op))
+    return Branch{
+        {branch.getCondition().getAsOpaquePointer(), kValueKind, 0}, branch.getCondition(), 0};
+  return std::nullopt;
+}
+
+bool copies(Region &body) {
+  return body
+      .walk([](Operation *op) {
+        return copyBytes(op) ? WalkResult::interrupt() : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 class BodyWalk {
 public:
-  BodyWalk(ValueEnv env, const CtaGrid &grid) : evaluator(env), grid(grid), cta(*env.ctaRank) {}
+  BodyWalk(ValueEnv env, const CtaGrid &grid, Decisions decisions)
+      : env(env), evaluator(env), grid(grid), cta(*env.ctaRank), decisions(std::move(decisions)) {}
 
   /// The bytes of each path through the region; nothing if they depend on unknown values.
   std::optional<Alternatives> region(Region &body, int depth) {
@@ -65,28 +111,23 @@ public:
       return copies(body) ? std::nullopt : std::optional(paths);
     for (Operation &op : body.front()) {
       std::optional<Alternatives> issued = operation(op, depth);
-      if (!issued)
+      if (!issued || !follow(paths, *issued))
         return std::nullopt;
-      if (issued->size() == 1 && sameBytes(issued->front(), IssuedBytes()))
-        continue;
-      Alternatives next;
-      for (const IssuedBytes &before : paths)
-        for (const IssuedBytes &here : *issued)
-          insert(next, plus(before, here));
-      if (next.size() > kMaxAlternatives)
-        return std::nullopt;
-      paths = std::move(next);
     }
     return paths;
   }
 
 private:
-  static bool copies(Region &body) {
-    return body
-        .walk([](Operation *op) {
-          return copyBytes(op) ? WalkResult::interrupt() : WalkResult::advance();
-        })
-        .wasInterrupted();
+  /// Continues every path with each of `issued`; false if there are too many.
+  static bool follow(Alternatives &paths, const Alternatives &issued) {
+    if (issued.size() == 1 && sameBytes(issued.front(), IssuedBytes()))
+      return true;
+    Alternatives next;
+    for (const IssuedBytes &before : paths)
+      for (const IssuedBytes &here : issued)
+        insert(next, plus(before, here));
+    paths = std::move(next);
+    return paths.size() <= kMaxAlternatives;
   }
 
   std::optional<Alternatives> operation(Operation &op, int depth) {
@@ -111,46 +152,160 @@ private:
         return Alternatives{IssuedBytes{0, 0, *bytes}};
       return std::nullopt;
     }
-    if (op.getNumRegions() == 0)
+    if (llvm::none_of(op.getRegions(), copies))
       return Alternatives{IssuedBytes()};
-    if (auto branch = dyn_cast<scf::IfOp>(op)) {
-      if (auto taken = evaluator.evaluate(branch.getCondition()))
-        return region(*taken ? branch.getThenRegion() : branch.getElseRegion(), depth + 1);
-      auto then = region(branch.getThenRegion(), depth + 1);
-      auto orelse = region(branch.getElseRegion(), depth + 1);
-      if (!then || !orelse)
-        return std::nullopt;
-      for (const IssuedBytes &bytes : *orelse)
-        insert(*then, bytes);
-      return then;
-    }
-    if (auto loop = dyn_cast<scf::ForOp>(op)) {
-      auto body = region(loop.getRegion(), depth + 1);
-      if (!body)
-        return std::nullopt;
-      auto lower = evaluator.evaluate(loop.getLowerBound());
-      auto upper = evaluator.evaluate(loop.getUpperBound());
-      auto step = evaluator.evaluate(loop.getStep());
-      bool silent = body->size() == 1 && sameBytes(body->front(), IssuedBytes());
-      if (silent)
-        return body;
-      if (body->size() != 1 || !lower || !upper || !step || *step <= 0)
-        return std::nullopt;
-      int64_t trips = *upper > *lower ? (*upper - *lower - 1) / *step + 1 : 0;
-      return Alternatives{times(body->front(), trips)};
-    }
+    if (std::optional<Branch> branch = branchOf(op))
+      return conditional(op, *branch, depth);
+    if (isa<scf::ForOp, ForOp>(op))
+      return loop(op, depth);
     if (isa<ElectOp>(op))
       return region(op.getRegion(0), depth + 1);
-    for (Region &nested : op.getRegions())
-      if (copies(nested))
-        return std::nullopt;
-    return Alternatives{IssuedBytes()};
+    return std::nullopt;
   }
 
+  std::optional<Alternatives> conditional(Operation &op, const Branch &branch, int depth) {
+    auto side = [&](bool value) -> std::optional<Alternatives> {
+      unsigned number = value ? branch.whenTrue : 1 - branch.whenTrue;
+      if (number >= op.getNumRegions())
+        return Alternatives{IssuedBytes()};
+      return region(op.getRegion(number), depth + 1);
+    };
+    if (branch.value)
+      if (auto number = evaluator.evaluate(branch.value))
+        return side(*number != 0);
+    if (auto it = decisions.find(branch.key); it != decisions.end())
+      return side(it->second);
+    auto yes = side(true), no = side(false);
+    if (!yes || !no)
+      return std::nullopt;
+    for (const IssuedBytes &bytes : *no)
+      insert(*yes, bytes);
+    return yes;
+  }
+
+  std::optional<Alternatives> loop(Operation &op, int depth) {
+    std::optional<int64_t> lower, upper, step;
+    if (auto loop = dyn_cast<scf::ForOp>(op)) {
+      lower = evaluator.evaluate(loop.getLowerBound());
+      upper = evaluator.evaluate(loop.getUpperBound());
+      step = evaluator.evaluate(loop.getStep());
+    } else {
+      auto domain = cast<ForOp>(op);
+      lower = evaluator.evaluate(domain.getLower());
+      upper = evaluator.evaluate(domain.getUpper());
+      step = domain.getStep() ? evaluator.evaluate(domain.getStep()) : 1;
+    }
+    int64_t range;
+    if (!lower || !upper || !step || *step <= 0 || llvm::SubOverflow(*upper, *lower, range))
+      return std::nullopt;
+    int64_t trips = range > 0 ? (range - 1) / *step + 1 : 0;
+    if (trips == 0)
+      return Alternatives{IssuedBytes()};
+    bool branches = op.getRegion(0)
+                        .walk([](Operation *inner) {
+                          return branchOf(*inner) && llvm::any_of(inner->getRegions(), copies)
+                                     ? WalkResult::interrupt()
+                                     : WalkResult::advance();
+                        })
+                        .wasInterrupted();
+    if (!branches) {
+      auto body = region(op.getRegion(0), depth + 1);
+      if (!body || body->size() != 1)
+        return std::nullopt;
+      return Alternatives{times(body->front(), trips)};
+    }
+    // Which way a branch goes may depend on the iteration, so each is looked at.
+    if (trips > kMaxTrips || (steps += trips) > kMaxSteps)
+      return std::nullopt;
+    Alternatives paths = {IssuedBytes()};
+    Decisions before = decisions;
+    for (int64_t trip = 0; trip < trips; ++trip) {
+      known[op.getRegion(0).front().getArgument(0)] = *lower + trip * *step;
+      fresh();
+      decisions = before;
+      decisions[{&op, int(GuardKind::First), 1}] = trip == 0;
+      decisions[{&op, int(GuardKind::Last), 1}] = trip + 1 == trips;
+      op.getRegion(0).walk([&](GuardOp guard) {
+        if (guard.getKind() == GuardKind::Every && guardedLoop(guard) == &op && guard.getPeriod())
+          decisions[branchOf(*guard)->key] = trip % int64_t(guard.getPeriod()) == 0;
+      });
+      auto issued = region(op.getRegion(0), depth + 1);
+      if (!issued || !follow(paths, *issued))
+        return std::nullopt;
+    }
+    decisions = std::move(before);
+    known.erase(op.getRegion(0).front().getArgument(0));
+    fresh();
+    return paths;
+  }
+
+  /// Forgets what was computed from the number of an iteration.
+  void fresh() {
+    evaluator = ValueEvaluator(env);
+    for (auto [value, number] : known)
+      evaluator.assume(value, number);
+  }
+
+  static constexpr int64_t kMaxTrips = 64, kMaxSteps = 4096;
+
+  ValueEnv env;
   ValueEvaluator evaluator;
   const CtaGrid &grid;
   int64_t cta;
+  Decisions decisions;
+  llvm::DenseMap<Value, int64_t> known; ///< numbers of the iterations that are walked
+  int64_t steps = 0;
 };
+
+/// The conditions around copies that are the same wherever the body asks for them: those that no
+/// loop inside of the body changes.
+SmallVector<ConditionKey, 4> fixedConditions(ProduceOp work) {
+  SmallVector<ConditionKey, 4> keys;
+  work.getBody().walk([&](Operation *op) {
+    auto branch = branchOf(*op);
+    if (!branch || llvm::none_of(op->getRegions(), copies))
+      return;
+    Operation *from = guardedLoop(op);
+    if (branch->value)
+      from = branch->value.getParentRegion()->getParentOp();
+    for (; from && from != work.getOperation(); from = from->getParentOp())
+      if (isScheduleLoop(from) && work->isAncestor(from))
+        return;
+    if (!llvm::is_contained(keys, branch->key))
+      keys.push_back(branch->key);
+  });
+  constexpr size_t kMaxConditions = 4;
+  if (keys.size() > kMaxConditions)
+    keys.clear(); // then each goes both ways by itself
+  return keys;
+}
+
+/// The paths of one warp. Two branches that ask the same go the same way.
+std::optional<Alternatives> pathsOf(ProduceOp work, ValueEnv env, const CtaGrid &grid,
+                                    ArrayRef<ConditionKey> keys) {
+  Alternatives all;
+  for (unsigned choice = 0; choice < 1u << keys.size(); ++choice) {
+    Decisions decisions;
+    for (auto [i, key] : llvm::enumerate(keys))
+      decisions[key] = choice >> i & 1;
+    // The first iteration is one of every n.
+    if (llvm::any_of(decisions, [&](auto &entry) {
+          auto [what, kind, period] = entry.first;
+          auto first = decisions.find({what, int(GuardKind::First), 1});
+          return kind == int(GuardKind::Every) && !entry.second &&
+                 (period == 1 || (first != decisions.end() && first->second));
+        }))
+      continue;
+    auto paths = BodyWalk(env, grid, std::move(decisions)).region(work.getBody(), 0);
+    if (!paths)
+      return std::nullopt;
+    for (const IssuedBytes &bytes : *paths)
+      insert(all, bytes);
+  }
+  if (all.size() > kMaxAlternatives)
+    return std::nullopt;
+  return all;
+}
 } // namespace
 
 /// Declared bytes are what a CTA issues. They are of multicast copies where each CTA issues so much
@@ -199,6 +354,7 @@ static IssuedBytes declaredBytes(ProduceOp work, int64_t bytes, const PipelineSp
     return result;
   }
   int64_t warps = task.getWarpsPerReplica();
+  SmallVector<ConditionKey, 4> keys = fixedConditions(work);
   std::optional<Alternatives> common;
   for (int64_t cta = 0; cta < grid.size(); ++cta) {
     if (task.getOnlyCta() && int64_t(*task.getOnlyCta()) != cta)
@@ -207,7 +363,7 @@ static IssuedBytes declaredBytes(ProduceOp work, int64_t bytes, const PipelineSp
     bool uniform = true;
     Alternatives first;
     for (int64_t warp = 0; warp < warps; ++warp) {
-      auto paths = BodyWalk({cta, warp, replica}, grid).region(work.getBody(), 0);
+      auto paths = pathsOf(work, {cta, warp, replica}, grid, keys);
       if (!paths) {
         result.known = false;
         return result;
