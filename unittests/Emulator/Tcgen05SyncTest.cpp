@@ -58,6 +58,41 @@ TEST(Tcgen05Sync, CommitTracksWhatIsBefore) {
   EXPECT_EQ(c.compare(kernel, ran), "");
 }
 
+TEST(Tcgen05Sync, CommitPublishesWhatWasAcquired) {
+  // Warp 1 writes and hands over to warp 0, which commits without a product; then warp 2 writes.
+  auto handOn = [](const std::string &beforeWait, const std::string &behindWait) {
+    const std::string commit =
+        "tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%r11];\n";
+    auto wait = [](const char *barrier, const std::string &label) {
+      return label + ":\nmbarrier.try_wait.parity.shared::cta.b64 %p5, [" + barrier +
+             "], 0;\n@!%p5 bra " + label + ";\n";
+    };
+    auto placed = [&](std::string text) {
+      if (size_t at = text.find("COMMIT"); at != std::string::npos)
+        text.replace(at, 6, commit);
+      return text;
+    };
+    ts::emu::test::Run run;
+    run.globals = ".shared .align 8 .b64 first;\n.shared .align 8 .b64 second;\n"
+                  ".shared .align 4 .b32 word;\n.shared .align 4 .b32 other;\n";
+    run.body = "mov.u32 %r11, second;\nsetp.eq.u32 %p1, %r0, 0;\nsetp.eq.u32 %p2, %r0, 32;\n"
+               "setp.eq.u32 %p3, %r0, 64;\n@%p1 mbarrier.init.shared::cta.b64 [first], 1;\n"
+               "@%p1 mbarrier.init.shared::cta.b64 [second], 1;\nbar.sync 0;\n"
+               "@%p1 bra multiplier;\n@%p2 bra writer;\n@%p3 bra again;\nbra end;\n"
+               "writer:\nst.shared.b32 [word], 1;\nmbarrier.arrive.shared::cta.b64 _, [first];\n"
+               "bra end;\nmultiplier:\n" +
+               placed(beforeWait) + wait("first", "handed") + placed(behindWait) +
+               "bra end;\nagain:\n" + wait("second", "on") +
+               "st.shared.b32 [word], 2;\nst.shared.b32 [other], 2;\nend:\n";
+    run.options.block = {96, 1, 1};
+    return runPtx(run);
+  };
+  EXPECT_EQ(handOn("", "COMMIT").text(), "");
+  // Neither what the thread acquires later, nor its own accesses, which no operation waits for.
+  EXPECT_TRUE(handOn("COMMIT", "").faults(FaultKind::Race));
+  EXPECT_TRUE(handOn("", "st.shared.b32 [other], 1;\nCOMMIT").faults(FaultKind::Race));
+}
+
 TEST(Tcgen05Sync, Schedules) {
   for (unsigned group : {1u, 2u}) {
     MmaCase c;

@@ -35,6 +35,11 @@ public:
     for (size_t i = 0; i < other.times.size(); ++i)
       times[i] = std::max(times[i], other.times[i]);
   }
+  /// Of that agent only what is not later than the event.
+  void limit(Event event) {
+    if (event.agent < times.size())
+      times[event.agent] = std::min(times[event.agent], event.time);
+  }
   void clear() { times.clear(); }
   bool empty() const { return times.empty(); }
 

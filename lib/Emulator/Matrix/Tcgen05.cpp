@@ -138,11 +138,17 @@ void Pipeline::issued() const {
 }
 
 Clock Pipeline::published() const {
-  const Clock &then = x.warp.tcgen05Known;
+  // The signal comes after the commit, so after what others had done and handed to the thread by
+  // then. Its own loads and stores may still be under way, unless a tracked operation followed
+  // them.
+  const Clock &now = x.clock();
+  Event own{x.warp.agent, x.warp.tcgen05Known.order[x.warp.agent]};
   Clock clock;
-  clock.order = then.order;
-  clock.proxy = then.proxy;
-  clock.tensorOffered = then.tensor; // a commit implies the fence before thread synchronisation
+  clock.order = now.order;
+  clock.proxy = now.proxy;
+  clock.tensorOffered = now.tensor; // a commit implies the fence before thread synchronisation
+  clock.order.limit(own);
+  clock.proxy.limit(own);
   for (Role role : {Role::Operands, Role::Accumulator, Role::Fill}) {
     clock.order.learn(last(role));
     clock.tensorOffered.learn(last(role));

@@ -51,7 +51,8 @@ public:
   /// in the pipeline.
   Clock known(Role role) const;
   Event newEvent(Role role) const;
-  /// Everything that has been issued so far, as a commit publishes it.
+  /// What a commit publishes: everything that has been issued so far, and what the thread has
+  /// acquired.
   Clock published() const;
   /// After the accesses of an operation were told: its completion implies what its issuer knew.
   void issued() const;
