@@ -188,7 +188,7 @@ struct Warp {
   std::vector<UndefinedOrigin> undefinedOrigins;
   uint32_t carry = 0;                         // CC.CF of add.cc and its kin, a bit per lane
   std::shared_ptr<AsyncGroups> cpAsync, bulk; // made on first use
-  Clock tcgen05Known; // what the tcgen05 operations it has issued knew (mma, cp, shift)
+  uint32_t tcgen05Behind = 0; // its last event before the newest tcgen05.mma, cp or shift
   uint64_t tmemIssued = 0, tmemDone = 0; // tcgen05.ld and st, which take place in order
   ClockVector initsKnown;                // mbarrier.init published by relaxed cluster barriers
   // barrier.cluster: lanes that have arrived at the open generation, and that have not waited since

@@ -130,19 +130,14 @@ Clock Pipeline::known(Role role) const {
   return clock;
 }
 
-void Pipeline::issued() const {
-  const Clock &now = x.clock();
-  x.warp.tcgen05Known.order.join(now.order);
-  x.warp.tcgen05Known.proxy.join(now.proxy);
-  x.warp.tcgen05Known.tensor.join(now.tensor);
-}
+void Pipeline::issued() const { x.warp.tcgen05Behind = x.clock().order[x.warp.agent]; }
 
 Clock Pipeline::published() const {
   // The signal comes after the commit, so after what others had done and handed to the thread by
   // then. Its own loads and stores may still be under way, unless a tracked operation followed
   // them.
   const Clock &now = x.clock();
-  Event own{x.warp.agent, x.warp.tcgen05Known.order[x.warp.agent]};
+  Event own{x.warp.agent, x.warp.tcgen05Behind};
   Clock clock;
   clock.order = now.order;
   clock.proxy = now.proxy;
