@@ -2,8 +2,9 @@
 // warps square it in place and hand it on in parts: the upper 64 rows to one task as soon as they are
 // done, then the lower ones to another task. Three rings stand on the same bytes: "loaded" from the
 // copies to the squaring warps, "upper" and "lower" from there to the tasks that add up. Those give
-// the loader its stage back, so who waits for "loaded" is not who releases it. The mbarriers of all
-// rings are in an allocation of the program's. D is the sum of A * A over each row.
+// the loader its stage back, so who waits for "loaded" is not who releases it; the proxy fence between
+// the squares and the next copy comes with the commits of "upper" and "lower". The mbarriers of all rings
+// are in an allocation of the program's. D is the sum of A * A over each row.
 //
 //   ts-compile examples/patterns/shared_allocation.mlir --arch=sm_90a -o s.ptx
 //   ts-run s.ptx --array A=200x96 --array D=200x1 --check 'D = sum(A * A, axis=1, keepdims=True)'
@@ -67,7 +68,6 @@ gpu.module @patterns attributes {ts.chip = "sm_90a"} {
               %uu = arith.mulf %u, %u : f32
               memref.store %uu, %p[%t, %c] : !upper
             }
-            ts.fence proxy_async_shared
           }
           ts.commit %upper
           ts.acquire %lower
@@ -78,7 +78,6 @@ gpu.module @patterns attributes {ts.chip = "sm_90a"} {
               %uu = arith.mulf %u, %u : f32
               memref.store %uu, %p[%t, %c] : !lower
             }
-            ts.fence proxy_async_shared
           }
           ts.commit %lower
         }

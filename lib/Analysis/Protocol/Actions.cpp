@@ -97,7 +97,8 @@ constexpr FenceRule fenceRules[] = {
     {Place::BeforeClosing, EngineTmemLoad, 0, anything, Arrives::AsThread, Fence::TcgenWaitLd},
     {Place::BeforeClosing, 0, EngineTmemStore, anything, Arrives::AsThread, Fence::TcgenWaitSt},
     {Place::BeforeClosing, EngineTma, 0, anything, Arrives::AsThread, Fence::BulkWaitGroupRead},
-    // Generic writes that an async engine reads or overwrites next. A generic read needs none...
+    // Generic writes that an async engine reads or overwrites next, through this ring or another
+    // one on the same bytes. A generic read needs none...
     {Place::BeforeClosing, 0, EngineGeneric | EngineCpAsync, asyncProxy, Arrives::AsThread,
      Fence::ProxyAsyncSharedCta},
     // ... but a CLC response that was read is refetched over.
@@ -256,7 +257,8 @@ Action actionFor(const PipelineSpec &spec, const ClusterSpec &cluster, Op op) {
                                  : (action.arrive ? action.arrive->kind : A::None);
   for (const FenceRule &rule : fenceRules) {
     bool touched = (rule.myReads & mine.reads) || (rule.myWrites & mine.writes);
-    bool met = rule.other == anything || (rule.other & other);
+    EngineSet meets = rule.fence == Fence::ProxyAsyncSharedCta ? other | spec.overlaid : other;
+    bool met = rule.other == anything || (rule.other & meets);
     bool fits = rule.arrives == Arrives::Any ||
                 (rule.arrives == Arrives::AsThread && asThread(kind)) ||
                 (rule.arrives == Arrives::ByCpAsync && kind == A::CpAsyncArriveNoInc);

@@ -99,15 +99,18 @@ PipelineSpec groupPipeline(const GroupSpec &group, const ClusterSpec &cluster) {
   spec.name = group.name;
   spec.producerCount = spec.consumerCount = spec.numBytes = spec.stageBytes = std::nullopt;
   SideAccess producer, consumer;
+  EngineSet overlaid = 0;
   int64_t bytes = 0;
   for (const GroupMember &member : group.members) {
     SideAccess p = accessOf(member.spec, Side::Producer), c = accessOf(member.spec, Side::Consumer);
     producer = {EngineSet(producer.reads | p.reads), EngineSet(producer.writes | p.writes)};
     consumer = {EngineSet(consumer.reads | c.reads), EngineSet(consumer.writes | c.writes)};
+    overlaid |= member.spec.overlaid;
     bytes += std::clamp<int64_t>(member.spec.stageBytes.value_or(0), 0, maxPhaseCount + 1);
   }
   spec.producerAccess = producer;
   spec.consumerAccess = consumer;
+  spec.overlaid = overlaid;
   if (bytes > 0)
     spec.stageBytes = bytes;
   return spec;

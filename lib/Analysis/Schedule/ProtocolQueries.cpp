@@ -143,6 +143,55 @@ static void addMemory(ResourceOp op, PipelineSpec &spec) {
     spec.stageBytes = bytes;
 }
 
+/// Whether pins put allocations of both on the same shared memory.
+static bool pinnedTogether(ResourceOp a, ResourceOp b) {
+  auto endOf = [](ResourceOp op, AllocAttr alloc) {
+    constexpr int64_t limit = int64_t(1) << 28; // beyond any shared memory; keeps the sum in range
+    int64_t bytes = std::min(getBytes(alloc.getType()), limit);
+    int64_t stages = std::min(alloc.getStaged() ? op.getStages() : 1, limit);
+    // Stages stand at multiples of their alignment.
+    return std::min(alloc.getAt(), limit) +
+           (stages > 1 ? stages * int64_t(llvm::alignTo(bytes, 1024)) : bytes);
+  };
+  return llvm::any_of(a.getAllocs().getAsRange<AllocAttr>(), [&](AllocAttr x) {
+    return llvm::any_of(b.getAllocs().getAsRange<AllocAttr>(), [&](AllocAttr y) {
+      return x.getAt() >= 0 && y.getAt() >= 0 && isSmem(x.getType()) && isSmem(y.getType()) &&
+             x.getAt() < endOf(b, y) && y.getAt() < endOf(a, x);
+    });
+  });
+}
+
+/// Number of the phase of `group` that `resource` belongs to; -1 if to none.
+static int64_t phaseOf(AliasGroupOp group, Value resource) {
+  int64_t first = 0;
+  for (auto [phase, count] : llvm::enumerate(group.getPhases())) {
+    if (llvm::is_contained(group.getMembers().slice(first, count), resource))
+      return int64_t(phase);
+    first += count;
+  }
+  return -1;
+}
+
+/// Engines of the resources that lie on the memory of `op`: pinned there, or another phase of its
+/// alias group.
+static void addOverlaid(ResourceOp op, PipelineSpec &spec) {
+  Block &declarations = kernelOf(op.getResult()).getBodyBlock();
+  for (auto other : declarations.getOps<ResourceOp>()) {
+    bool shares = pinnedTogether(op, other);
+    for (auto group : declarations.getOps<AliasGroupOp>()) {
+      int64_t mine = phaseOf(group, op.getResult()), theirs = phaseOf(group, other.getResult());
+      shares |= mine >= 0 && theirs >= 0 && mine != theirs;
+    }
+    if (other == op || !shares)
+      continue;
+    PipelineAttr attr = pipelineAttrOf(other.getResult());
+    PipelineSpec there = attr ? specOfAttr(attr) : PipelineSpec();
+    addEngines(other.getResult(), there);
+    for (Side side : {Side::Producer, Side::Consumer})
+      spec.overlaid |= accessOf(there, side).any();
+  }
+}
+
 PipelineSpec mlir::ts::pipelineSpecOf(Value resource) {
   if (auto group = resource.getDefiningOp<PipelineGroupOp>()) {
     PipelineSpec spec = groupPipeline(groupSpecOf(group), clusterSpecOf(kernelOf(resource)));
@@ -160,6 +209,7 @@ PipelineSpec mlir::ts::pipelineSpecOf(Value resource) {
   if (auto op = resource.getDefiningOp<ResourceOp>()) {
     addMemory(op, spec);
     addEngines(resource, spec);
+    addOverlaid(op, spec);
   }
   return spec;
 }

@@ -104,6 +104,8 @@ struct PipelineSpec {
   Space space = Space::Smem;
   /// Left out: derived from type, space and asyncLoad (see defaultAccess).
   std::optional<SideAccess> producerAccess, consumerAccess;
+  /// Engines that access the same shared memory through other resources, laid over this one.
+  EngineSet overlaid = 0;
   /// Choices that a declared count makes; resolveDeclared() fills them in.
   ReleaseStyle releaseStyle = ReleaseStyle::PerWarp;
   CommitMask commitMask = CommitMask::Derived;
