@@ -158,7 +158,7 @@ gpu.module @m attributes {ts.chip = "sm_90a"} {
 
 // -----
 
-// ERR: error: [TS229] named barrier 'b' counts 128 threads, but the tasks that sync and arrive at it have 32: it never completes; give the count 32
+// ERR: error: [TS109] 'barrier_sync' of task 'a' stands in 'ts.when', whose condition differs between the warps of the task, but all threads of the task are taken to come here
 gpu.module @m attributes {ts.chip = "sm_90a"} {
   ts.kernel @if_rank_lane(%k: index) warps(12) {
     %c0 = arith.constant 0 : index
@@ -238,7 +238,7 @@ gpu.module @m attributes {ts.chip = "sm_90a"} {
 
 // -----
 
-// ERR: error: [TS301] deadlock when ?cmpi eq(?ts.info, 0) is false: 'b' waits for ever
+// ERR: error: [TS109] 'barrier_sync' of task 'a' stands in 'ts.when', whose condition differs between the threads of a warp
 gpu.module @m attributes {ts.chip = "sm_90a"} {
   ts.kernel @lane_sync(%k: index) warps(12) {
     %c0 = arith.constant 0 : index

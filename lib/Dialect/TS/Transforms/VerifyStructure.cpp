@@ -188,6 +188,7 @@ void mlir::ts::verifyStructure(KernelOp kernel, CheckReporter &reporter) {
   checkQueues(view, reporter);
   checkGuards(view, reporter);
   checkConditions(view, reporter);
+  checkThreads(view, reporter);
   checkNames(view, reporter);
   checkValues(view, reporter);
   checkOperands(view, reporter);

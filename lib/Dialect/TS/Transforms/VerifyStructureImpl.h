@@ -56,6 +56,7 @@ void checkPdl(const KernelView &view, CheckReporter &reporter);          // TS11
 void checkLoops(const KernelView &view, CheckReporter &reporter);        // TS101
 void checkGuards(const KernelView &view, CheckReporter &reporter);       // TS108
 void checkConditions(const KernelView &view, CheckReporter &reporter);   // TS109
+void checkThreads(const KernelView &view, CheckReporter &reporter);      // TS109
 void checkNames(const KernelView &view, CheckReporter &reporter);        // TS110
 void checkValues(const KernelView &view, CheckReporter &reporter);       // TS111
 
