@@ -99,12 +99,14 @@ gpu.module @m attributes {ts.chip = "sm_90a"} {
           %a = memref.subview %y[%c0, 0] [32, 32] [1, 1] : memref<64x32xf32, #ts.smem<128>> to !p
           %b = memref.subview %y[%c32, 0] [32, 32] [1, 1] : memref<64x32xf32, #ts.smem<128>> to !p
           ts.bulk_wait 1 read
+          ts.warp_sync
           vector.store %z, %a[%l, %c0] : !p, vector<32xf32>
           ts.fence proxy_async_shared
           ts.warp_sync
           ts.tma_store %a to %D[%c0, %c0] : !p, !map
           ts.bulk_commit
           ts.bulk_wait 1 read
+          ts.warp_sync
           vector.store %z, %b[%l, %c0] : !p, vector<32xf32>
           ts.fence proxy_async_shared
           ts.warp_sync

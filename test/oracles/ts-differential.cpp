@@ -48,6 +48,8 @@ std::string kindOf(FaultKind kind) {
     return "pdl";
   case FaultKind::Imbalance:
     return "imbalance";
+  case FaultKind::Bounds:
+    return "bounds";
   }
   return "?";
 }

@@ -29,6 +29,8 @@ std::string_view name(FaultKind kind) {
     return "pdl";
   case FaultKind::Imbalance:
     return "imbalance";
+  case FaultKind::Bounds:
+    return "bounds";
   }
   return "";
 }
@@ -273,12 +275,12 @@ void findSafeMinimum(const schedule::Kernel &kernel, const Placement &placement,
   }
 }
 
-/// What the builder found among the threads of each task: a race refutes what is otherwise fine,
-/// the rest is assumed. Replicas of a task say the same once.
+/// What the builder found among the threads of each task: a race or an index outside of its buffer
+/// refutes what is otherwise fine, the rest is assumed. Replicas of a task say the same once.
 void addThreadFindings(const schedule::Kernel &kernel, Verdict &verdict) {
   for (size_t number = 0; number < kernel.tasks.size(); ++number)
     for (const schedule::ThreadFinding &finding : kernel.tasks[number].threads) {
-      if (!finding.race) {
+      if (!finding.race && !finding.outside) {
         if (std::find(verdict.assumptions.begin(), verdict.assumptions.end(), finding.text) ==
             verdict.assumptions.end())
           verdict.assumptions.push_back(finding.text);
@@ -287,12 +289,14 @@ void addThreadFindings(const schedule::Kernel &kernel, Verdict &verdict) {
       if (verdict.kind == Verdict::Kind::Refuted)
         continue;
       Fault fault;
-      fault.kind = FaultKind::Race;
+      fault.kind = finding.outside ? FaultKind::Bounds : FaultKind::Race;
       fault.message = finding.text;
       fault.help = finding.help;
       fault.loc = finding.second;
-      fault.sites = {{-1, finding.first, finding.firstText},
-                     {-1, finding.second, finding.secondText}};
+      for (auto [loc, text] : {std::pair(finding.first, &finding.firstText),
+                               std::pair(finding.second, &finding.secondText)})
+        if (!text->empty())
+          fault.sites.push_back({-1, loc, *text});
       verdict.kind = Verdict::Kind::Refuted;
       verdict.reason.clear();
       verdict.fault = std::move(fault);

@@ -170,9 +170,13 @@ void TaskThreads::finish(ThreadAccess access, const ThreadView &view) {
     access.pieces = {{0, bits}};
     access.undecided = true;
   }
+  if (!tmem)
+    races->outside(access, bits);
   if (view.lanes)
     access.offset =
         access.offset.known ? values->add(access.offset, laneOffset(bits)) : laneOffset(bits);
+  access.begin = access.end = races->tick();
+  remember(access);
   races->access(std::move(access));
 }
 
@@ -206,6 +210,30 @@ void TaskThreads::whole(Operation *op, Value memref, bool write, ThreadAccess ac
   finish(std::move(access), view);
 }
 
+void TaskThreads::indicesInside(MemRefType type, ValueRange indices, ThreadAccess access,
+                                int allocation) {
+  access.allocation = allocation;
+  if (int64_t(indices.size()) != type.getRank())
+    return;
+  for (auto [i, index] : llvm::enumerate(indices))
+    if (!type.isDynamicDim(unsigned(i)))
+      races->outside(access, values->get(index), i, type.getDimSize(unsigned(i)));
+}
+
+/// Memory of another CTA: the task's own threads do not meet there, but its indices have to exist.
+void TaskThreads::remote(Operation *op, Value memref, ValueRange indices, bool write,
+                         const Scope &scope) {
+  ThreadView view = viewOf(memref);
+  if (view.allocation < 0)
+    return;
+  ThreadAccess access = start(op, scope, false);
+  access.write = write;
+  access.allocation = view.allocation;
+  access.begin = access.end = races->tick();
+  indicesInside(cast<MemRefType>(memref.getType()), indices, access, view.allocation);
+  remember(access);
+}
+
 void TaskThreads::element(Operation *op, Value memref, ValueRange indices, VectorType vector,
                           bool write, ThreadAccess access) {
   auto type = dyn_cast<MemRefType>(memref.getType());
@@ -216,6 +244,7 @@ void TaskThreads::element(Operation *op, Value memref, ValueRange indices, Vecto
   int64_t base, bits = bitsOf(type.getElementType());
   access.write = write;
   access.offset = view.offset;
+  indicesInside(type, indices, access, view.allocation);
   bool good = view.known && bits > 0 && succeeded(type.getStridesAndOffset(strides, base)) &&
               strides.size() == indices.size();
   for (size_t i = 0; good && i < strides.size(); ++i) {
@@ -340,6 +369,12 @@ void TaskThreads::accesses(Operation *op, const Scope &scope) {
               whole(op, o.getSrc(), false, start(op, scope, true));
             }
             return true;
+          })
+          .Case([&](DsmemLoadOp o) {
+            return remote(op, o.getSrc(), o.getIndices(), false, scope), true;
+          })
+          .Case([&](DsmemStoreOp o) {
+            return remote(op, o.getDst(), o.getIndices(), true, scope), true;
           })
           .Default(false);
   if (known)

@@ -40,6 +40,7 @@ bool TaskThreads::synchronise(Operation *op, const Scope &scope) {
         return true;
       })
       .Case([&](MbarrierArriveOp o) {
+        electedArrival(o, scope);
         Knowledge mine = races->knowledge(who);
         auto [it, isNew] = arrived.try_emplace(o.getBarrier(), mine);
         if (!isNew)
@@ -70,6 +71,74 @@ bool TaskThreads::synchronise(Operation *op, const Scope &scope) {
       })
       .Default(false);
 }
+
+//===-- One lane for all ---------------------------------------------------------------------===//
+
+/// Rings let their lanes meet by themselves, and copies complete on their own.
+void TaskThreads::remember(const ThreadAccess &access) {
+  const auto &kernel = context.model.kernel;
+  int resource = kernel.allocations[size_t(access.allocation)].resource;
+  if (access.engine || access.byLanes || access.undecided || !access.conditions.empty() ||
+      access.completion != Completion::AtOnce ||
+      (resource >= 0 && kernel.resources[size_t(resource)].pipeline))
+    return;
+  byLane[access.op] = access;
+}
+
+/// Whether some task waits for `barrier` and touches the allocation next, in conflict with what
+/// this task did there. What other meetings with this task may order stands behind those.
+bool TaskThreads::waitsFor(Value barrier, int allocation, bool writes) {
+  if (!waited) {
+    waited.emplace();
+    auto lists = [](ValueRange list, Operation *op) {
+      return llvm::is_contained(list, op->getOperand(0));
+    };
+    task->getParentOfType<KernelOp>().walk([&](TaskOp other) {
+      Value last;
+      // Twice, for what stands at the start of a loop follows its end.
+      for (int pass = 0; pass < 2; ++pass)
+        other.walk<WalkOrder::PreOrder>([&](Operation *op) {
+          if (auto wait = dyn_cast<MbarrierWaitOp>(op))
+            last = wait.getBarrier();
+          else if (isa<BarrierSyncOp, ClusterSyncOp, TakeOp>(op) ||
+                   (isa<WaitOp>(op) && lists(task.getWrites(), op)) ||
+                   (isa<AcquireOp>(op) && lists(task.getReads(), op)))
+            last = {};
+          if (!last || op->getNumRegions() != 0)
+            return;
+          for (const MemrefAccess &access : accessesOf(op, conditions.values()))
+            for (const MemrefRoot &root : traceMemref(access.memref, conditions.values())) {
+              int resource = root.work ? context.resourceOf(root.resource()) : -1;
+              if (resource < 0)
+                continue;
+              const auto &of = context.model.kernel.resources[size_t(resource)].allocations;
+              if (root.index < of.size())
+                waited->insert({last.getAsOpaquePointer(), of[root.index], access.write});
+            }
+        });
+    });
+  }
+  void *key = barrier.getAsOpaquePointer();
+  return waited->contains({key, allocation, true}) ||
+         (writes && waited->contains({key, allocation, false}));
+}
+
+/// The lane that arrives has seen its own accesses only.
+void TaskThreads::electedArrival(MbarrierArriveOp op, const Scope &scope) {
+  auto barrier = op.getBarrier().getDefiningOp<MbarrierOp>();
+  if (!barrier || !scope.elected || !scope.always())
+    return;
+  for (const auto &[by, access] : byLane)
+    for (unsigned warp : warpsOf(scope.threads).set_bits()) {
+      int first = access.threads.find_first_in(warp * 32, warp * 32 + 32);
+      bool lanes =
+          first >= 0 && access.threads.find_first_in(unsigned(first) + 1, warp * 32 + 32) >= 0;
+      if (lanes && waitsFor(op.getBarrier(), access.allocation, access.write))
+        races->arrivesAlone(access, warp, op, barrier.getName());
+    }
+}
+
+//===-- Barriers and rings -------------------------------------------------------------------===//
 
 void TaskThreads::barrier(Value resource, bool sync, const Scope &scope) {
   auto op = resource.getDefiningOp<NamedBarrierOp>();
@@ -130,6 +199,9 @@ void TaskThreads::ringOp(proto::Op op, int resource, const Scope &scope) {
       races->commitGroup(Completion::CpAsync, all);
       races->waitGroups(Completion::CpAsync, 0, all);
     }
+    // The compiler lets the lanes meet before one of them arrives.
+    if (llvm::is_contained(action.beforeArrive, proto::Fence::SyncWarp) && !scope.undecided)
+      races->meetLanes(all);
     Knowledge what{KnownTimes(warps, 0), KnownTimes(warps, 0)};
     if (action.arrive)
       what = races->knowledge(action.arrive->who == proto::Executor::OneThreadOfTask ? one : all);

@@ -85,7 +85,7 @@ bool TaskThreads::overlaid(int a, int b) const {
   return false;
 }
 
-/// Only threads that write can surprise each other.
+/// Only threads that write can surprise each other, but whoever reads can reach too far.
 bool TaskThreads::worthIt() {
   bool writes = false, reads = false;
   task.walk([&](Operation *op) {
@@ -104,7 +104,8 @@ bool TaskThreads::worthIt() {
       reads |= (access.engine & (proto::EngineTma | proto::EngineUmma | proto::EngineUtccp)) == 0;
     }
   });
-  return writes && reads;
+  writesAndReads = writes && reads;
+  return writes || reads;
 }
 
 void TaskThreads::walkOnce() {
@@ -112,6 +113,7 @@ void TaskThreads::walkOnce() {
   rings.clear();
   barriers.clear();
   arrived.clear();
+  byLane.clear();
   steps = 0;
   Scope scope;
   scope.threads.resize(warps * 32, true);
@@ -121,7 +123,7 @@ void TaskThreads::walkOnce() {
 void TaskThreads::block(Block &ops, const Scope &scope) {
   for (Operation &op : ops) {
     if (++steps > kMostSteps || races->exhausted()) {
-      if (!std::exchange(cut, true))
+      if (!std::exchange(cut, true) && writesAndReads)
         races->assume("warps of '" + out.source +
                           "' touch different parts of memory wherever no task barrier stands in "
                           "between; the task is too long to look at all of it",

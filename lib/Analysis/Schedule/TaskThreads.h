@@ -8,6 +8,10 @@
 #include "BuilderImpl.h"
 #include "ThreadRaces.h"
 
+#include "llvm/ADT/MapVector.h"
+
+#include <set>
+
 namespace mlir::ts::detail {
 
 /// A memref as the threads see it.
@@ -78,7 +82,12 @@ private:
   void whole(Operation *op, Value memref, bool write, ThreadAccess access);
   void element(Operation *op, Value memref, ValueRange indices, VectorType vector, bool write,
                ThreadAccess access);
+  void indicesInside(MemRefType type, ValueRange indices, ThreadAccess access, int allocation);
+  void remote(Operation *op, Value memref, ValueRange indices, bool write, const Scope &scope);
   void finish(ThreadAccess access, const ThreadView &view);
+  void remember(const ThreadAccess &access);
+  void electedArrival(MbarrierArriveOp op, const Scope &scope);
+  bool waitsFor(Value barrier, int allocation, bool writes);
   void untraced(Value memref, bool write, const ThreadAccess &access);
   ThreadAccess start(Operation *op, const Scope &scope, bool together) const;
   llvm::BitVector warpsOf(const llvm::BitVector &threads) const;
@@ -100,9 +109,14 @@ private:
   llvm::DenseMap<Value, Knowledge> arrived; ///< hand-written mbarriers and batons
   int64_t trips = 0, steps = 0;             ///< of loops whose count the launch decides
   int skippedTiles = 0;                     ///< of this walk: none, every second, all
-  bool cut = false;                         ///< a walk was too long
-  Operation *skipped = nullptr;             ///< a loop that makes no trip in this walk
-  SmallVector<Operation *> openLoops;       ///< whose count the launch decides
+  /// By operation: the last access in which the lanes of a warp act each for itself, in this walk.
+  llvm::MapVector<Operation *, ThreadAccess> byLane;
+  /// By barrier: allocations that some task touches after a wait for it, and whether to write.
+  std::optional<std::set<std::tuple<void *, int, bool>>> waited;
+  bool writesAndReads = false;        ///< only then its threads can surprise each other
+  bool cut = false;                   ///< a walk was too long
+  Operation *skipped = nullptr;       ///< a loop that makes no trip in this walk
+  SmallVector<Operation *> openLoops; ///< whose count the launch decides
 };
 
 } // namespace mlir::ts::detail

@@ -106,7 +106,7 @@ void ThreadRaces::forget() {
     return;
   llvm::erase_if(live, [&](const ThreadAccess &access) {
     for (unsigned of : access.warps.set_bits()) {
-      if (access.begin >= lanesMet[of])
+      if (lanesOpen(access, of))
         return false;
       for (unsigned who = 0; who < warpCount; ++who)
         if (who != of && !knows(sure, who, of, access))
@@ -186,13 +186,18 @@ void ThreadRaces::compare(const ThreadAccess &a, const ThreadAccess &b) {
       return false;
     return self || !knows(clock, t, s, a);
   };
-  bool any = false;
+  // Of a copy that a warp's own thread has waited for, only this thread knows that it is over.
+  auto lanes = [&](unsigned warp) {
+    bool waited = a.completion == Completion::Bulk && a.end != kNever;
+    return !b.engine && (!a.engine || waited) && (self || lanesOpen(a, warp));
+  };
+  bool anyWarps = false, anyLanes = false;
   for (unsigned s : a.warps.set_bits()) {
     for (unsigned t : b.warps.set_bits())
-      any |= s != t && open(s, t, sure);
-    any |= b.warps.test(s) && !a.engine && !b.engine && (self || a.begin >= lanesMet[s]);
+      anyWarps |= s != t && open(s, t, sure);
+    anyLanes |= b.warps.test(s) && lanes(s);
   }
-  if (!any)
+  if (!anyWarps && !anyLanes)
     return;
   // How far apart the two lie, beyond what each thread's number says.
   bool overlay = a.allocation != b.allocation;
@@ -233,6 +238,9 @@ void ThreadRaces::compare(const ThreadAccess &a, const ThreadAccess &b) {
     longest = std::max(longest, piece.end - piece.begin);
   const Piece *p = nullptr, *q = nullptr;
   bool certain = false;
+  // What orders warps behind a wait orders their lanes: they are told of first.
+  bool copy = a.completion == Completion::Bulk;
+  int told = 0, most = copy && anyWarps ? 3 : 2;
   for (const Piece &mine : y) {
     auto it = std::lower_bound(x.begin(), x.end(), mine.begin + low - longest,
                                [](const Piece &piece, int64_t at) { return piece.begin < at; });
@@ -244,7 +252,7 @@ void ThreadRaces::compare(const ThreadAccess &a, const ThreadAccess &b) {
       unsigned s = it->thread / 32, t = mine.thread / 32;
       bool sureOpen, surelyRaces;
       if (s == t) {
-        sureOpen = surelyRaces = !a.engine && !b.engine && (self || a.begin >= lanesMet[s]);
+        sureOpen = surelyRaces = lanes(s);
       } else {
         sureOpen = open(s, t, sure);
         surelyRaces = open(s, t, maybe);
@@ -254,15 +262,16 @@ void ThreadRaces::compare(const ThreadAccess &a, const ThreadAccess &b) {
       // Lanes of one warp: only what is certain is told.
       if (s == t && !exact)
         continue;
-      if (!p || (surelyRaces && !certain)) {
+      if (int rank = surelyRaces ? 2 + (copy && s != t) : 1; rank > told) {
         p = &*it;
         q = &mine;
         certain = surelyRaces;
+        told = rank;
       }
-      if (certain)
+      if (told == most)
         break;
     }
-    if (certain)
+    if (told == most)
       break;
   }
   if (p && certain && exact)
@@ -301,6 +310,83 @@ void ThreadRaces::assume(std::string what, Operation *first, Operation *second, 
   task.threads.push_back(std::move(finding));
 }
 
+/// Whether the numbers are those of the threads, and the threads those that come here.
+static bool certain(const ThreadAccess &access, const ThreadNumber &number) {
+  return number.plain() && !number.sampled && !access.undecided;
+}
+
+void ThreadRaces::tellOutside(const ThreadAccess &access, unsigned thread, std::string where,
+                              std::string help) {
+  if (!reported.insert({access.op, nullptr}).second)
+    return;
+  ::ts::schedule::ThreadFinding finding;
+  finding.outside = true;
+  finding.first = finding.second = place(access.op);
+  finding.text = "thread " + std::to_string(thread) + " (warp " + std::to_string(thread / 32) +
+                 " of '" + task.name + "') " + (access.write ? "writes" : "reads") + " '" +
+                 nameOf(access.allocation) + "' " + std::move(where);
+  finding.help = std::move(help);
+  task.threads.push_back(std::move(finding));
+}
+
+void ThreadRaces::outside(const ThreadAccess &access, const ThreadNumber &index, size_t number,
+                          int64_t extent) {
+  if (!certain(access, index))
+    return;
+  for (unsigned thread : access.threads.set_bits()) {
+    int64_t at = index.of(thread);
+    if (at >= 0 && at < extent)
+      continue;
+    std::string last = std::to_string(extent - 1);
+    return tellOutside(access, thread,
+                       "at index " + std::to_string(at) + " of dimension " +
+                           std::to_string(number) + ", where it has 0 to " + last +
+                           ": something else lies there",
+                       "keep the index at 0 to " + last +
+                           ": end the loop there, give the task fewer threads, put the access "
+                           "under an scf.if of the index, or make the buffer larger");
+  }
+}
+
+void ThreadRaces::outside(const ThreadAccess &access, int64_t bits) {
+  if (!certain(access, access.offset) || access.pieces.empty())
+    return;
+  int64_t first = access.pieces.front().first, past = first;
+  for (auto [from, size] : access.pieces)
+    past = std::max(past, from + size);
+  for (unsigned thread : access.threads.set_bits()) {
+    int64_t at = access.offset.of(thread);
+    if (at + first >= 0 && at + past <= bits)
+      continue;
+    return tellOutside(access, thread,
+                       "at bytes " + std::to_string((at + first) / 8) + " to " +
+                           std::to_string((at + past) / 8 - 1) + ", where one stage has 0 to " +
+                           std::to_string(bits / 8 - 1) + ": something else lies there",
+                       "keep the offsets of the view and the indices inside of the buffer, let "
+                       "fewer threads do this, or make the buffer larger");
+  }
+}
+
+void ThreadRaces::arrivesAlone(const ThreadAccess &access, unsigned warp, Operation *at,
+                               StringRef barrier) {
+  if (!lanesOpen(access, warp) || !reported.insert({access.op, at}).second)
+    return;
+  std::string of = " of warp " + std::to_string(warp) + " of '" + task.name + "'",
+              did = " of '" + nameOf(access.allocation) + "'";
+  ::ts::schedule::ThreadFinding finding;
+  finding.race = true;
+  finding.first = place(access.op);
+  finding.second = place(at);
+  finding.firstText = std::string(access.write ? "write" : "read") + did + " by the lanes" + of;
+  finding.secondText = "arrival of one lane" + of + ", for whoever waits for '" + barrier.str() +
+                       "' and then touches the same buffer";
+  finding.text = "one lane" + of + " arrives on '" + barrier.str() +
+                 "' and nothing says that the other lanes have " +
+                 (access.write ? "written '" : "read '") + nameOf(access.allocation) + "' by then";
+  finding.help = "insert ts.warp_sync between the two, in front of the ts.elect";
+  task.threads.push_back(std::move(finding));
+}
+
 void ThreadRaces::report(const ThreadAccess &a, const ThreadAccess &b, const Piece &p,
                          const Piece &q) {
   if (!reported.insert({a.op, b.op}).second)
@@ -320,12 +406,16 @@ void ThreadRaces::report(const ThreadAccess &a, const ThreadAccess &b, const Pie
   finding.firstText = site(a, p.thread);
   finding.secondText = site(b, q.thread);
   bool sameWarp = p.thread / 32 == q.thread / 32;
+  bool waited = sameWarp && a.completion != Completion::AtOnce;
   finding.text = "threads " + std::to_string(p.thread) + " and " + std::to_string(q.thread) +
                  " of '" + task.name + "' touch " + (tmem ? "column " : "byte ") +
                  std::to_string(std::max(p.begin, q.begin) / (tmem ? 32 : 8)) + " of '" +
-                 nameOf(a.allocation) + "' and nothing in the task orders them";
+                 nameOf(a.allocation) + "' and " +
+                 (waited ? "no ts.warp_sync tells the second that the first has waited for its copy"
+                         : "nothing in the task orders them");
   finding.help =
       &a == &b   ? "let the threads write different parts, or one of them write"
+      : waited   ? "insert ts.warp_sync behind the wait for the copy"
       : sameWarp ? "insert ts.warp_sync between the two"
                  : "insert ts.barrier_sync on a named barrier of the task's " +
                        std::to_string(warpCount * 32) + " threads between the two" +

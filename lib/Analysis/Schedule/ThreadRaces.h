@@ -9,6 +9,7 @@
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/DenseSet.h"
 
+#include <algorithm>
 #include <functional>
 
 namespace mlir::ts::detail {
@@ -76,6 +77,16 @@ public:
   /// Forgets the run, not what was found.
   void restart();
   bool exhausted() const { return work > kMostWork; }
+  /// A thread of `access` reaches beyond the `bits` of one stage of its allocation.
+  void outside(const ThreadAccess &access, int64_t bits);
+  /// A thread of `access` has an `index` that dimension `number` of a buffer does not have.
+  void outside(const ThreadAccess &access, const ThreadNumber &index, size_t number,
+               int64_t extent);
+  /// One lane of `warp` arrives at `at` for what its other lanes did in `access`, unless they have
+  /// met since.
+  void arrivesAlone(const ThreadAccess &access, unsigned warp, Operation *at, StringRef barrier);
+  /// Time of an access that is not compared with others.
+  int64_t tick() { return ++now; }
   /// Takes `what` for granted; once for every second operation and key (below -1: once
   /// for the key).
   void assume(std::string what, Operation *first, Operation *second, int key);
@@ -92,6 +103,12 @@ private:
   std::vector<Piece> expand(const ThreadAccess &access);
   void report(const ThreadAccess &a, const ThreadAccess &b, const Piece &p, const Piece &q);
   void forget();
+  void tellOutside(const ThreadAccess &access, unsigned thread, std::string where,
+                   std::string help);
+  /// The lanes of `warp` have not met since `access` was over.
+  bool lanesOpen(const ThreadAccess &access, unsigned warp) const {
+    return std::max(access.begin, access.end) >= lanesMet[warp];
+  }
   bool knows(const std::vector<KnownTimes> &clock, unsigned who, unsigned of,
              const ThreadAccess &access) const {
     return access.end < clock[who][of];

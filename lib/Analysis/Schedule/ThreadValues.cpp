@@ -129,15 +129,22 @@ static std::string textOf(const ThreadNumber &number) {
   return text;
 }
 
+/// Whether a number is the same in the registers, which wrap around.
+static bool fits(int64_t number, Type type) {
+  unsigned width = type.isInteger() ? type.getIntOrFloatBitWidth() : 64;
+  return width == 1 || width >= 64 || llvm::isIntN(width, number);
+}
+
 ThreadNumber ThreadValues::binary(Operation *op, const ThreadNumber &a, const ThreadNumber &b) {
   if (!a.known || !b.known)
     return {};
   auto cmp = dyn_cast<arith::CmpIOp>(op);
   auto fold = [&](int64_t x, int64_t y) -> std::optional<int64_t> {
-    if (!cmp)
-      return foldBinary(op, x, y);
-    auto result = foldCompare(cmp.getPredicate(), x, y);
-    return result;
+    if (!cmp) {
+      auto result = foldBinary(op, x, y);
+      return result && fits(*result, op->getResult(0).getType()) ? result : std::nullopt;
+    }
+    return foldCompare(cmp.getPredicate(), x, y);
   };
   bool remainder = isa<arith::RemUIOp, arith::RemSIOp, arith::AndIOp>(op);
   if (a.plain() && b.plain()) {

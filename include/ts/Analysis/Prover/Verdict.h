@@ -21,7 +21,8 @@ enum class FaultKind : unsigned {
   Bytes = 304,
   Exit = 305,
   Pdl = 306,
-  Imbalance = 307
+  Imbalance = 307,
+  Bounds = 308
 };
 
 /// The conformance rule that an overrun breaks.

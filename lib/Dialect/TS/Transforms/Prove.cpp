@@ -66,6 +66,8 @@ static std::string helpFor(const prover::Verdict &verdict) {
     return "wait for what is outstanding at the end of the task, or meet at a cluster barrier";
   case prover::FaultKind::Pdl:
     return "put the griddepcontrol wait before the launch, in the same task or ordered by a ring";
+  case prover::FaultKind::Bounds:
+    return "keep the index inside of the buffer";
   case prover::FaultKind::Imbalance:
     break;
   }

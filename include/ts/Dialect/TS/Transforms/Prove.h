@@ -14,7 +14,7 @@ namespace mlir::ts {
 FailureOr<::ts::prover::Verdict> proveSchedule(KernelOp kernel, const ScheduleModel &model,
                                                const ::ts::prover::Options &options = {});
 
-/// Reports a refutation as TS301 to TS307 with its witness, an unknown or bounded verdict as a
+/// Reports a refutation as TS301 to TS308 with its witness, an unknown or bounded verdict as a
 /// warning; a proof says nothing.
 void reportVerdict(KernelOp kernel, const ScheduleModel &model,
                    const ::ts::prover::Verdict &verdict, CheckReporter &reporter);
