@@ -5,11 +5,11 @@
 // RUN: %check ERR %s --input-file=%t.err
 
 // OUT: guards: proven for every n: no deadlock
-// OUT-NOT: bring the bytes
+// OUT-NOT: assumed
 // OUT: conditions: proven for every n, up: no deadlock
-// OUT-NOT: bring the bytes
+// OUT-NOT: assumed
 // OUT: inner: proven for every n: no deadlock
-// OUT-NOT: bring the bytes
+// OUT-NOT: assumed
 gpu.module @m attributes {ts.chip = "sm_90a"} {
   ts.kernel @guards(%A: !ts.tensor_map<?x?xf32, box = 32x32>, %n: index) warps(2) {
     %c0 = arith.constant 0 : index

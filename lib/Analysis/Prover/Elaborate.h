@@ -36,6 +36,7 @@ struct FamilyKey {
   bool write, exact;
   int partBase = -1;
   int64_t partOffset = 0, partSize = 0, partStride = 0, parts = 1;
+  int places = -1; ///< number of the access's places
   auto operator<=>(const FamilyKey &) const = default;
 };
 
@@ -43,6 +44,7 @@ struct FamilyKey {
 struct FamilyMemory {
   bool exact = true, declared = false;
   int channel = 0;
+  int places = -1;
 };
 
 /// Byte counts are clamped here; sums of absurd ones must not overflow.
@@ -92,6 +94,12 @@ private:
   int partBase(const std::string &base) {
     return partBases.try_emplace(base, int(partBases.size())).first->second;
   }
+  /// Number of a list of places; -1 where they are not known.
+  int placesOf(const sched::Access &access) {
+    if (!access.placesKnown)
+      return -1;
+    return places.try_emplace(access.places, int(places.size())).first->second;
+  }
   int symbolFor(const sched::Bound &bound, bool tile, int queue);
   /// The symbol that stands for a long constant and the constant's distance to it.
   std::pair<int, int64_t> symbolForConstant(int64_t trips);
@@ -117,6 +125,7 @@ private:
   std::map<std::pair<int, int>, int> waitFamilies;
   std::map<FamilyKey, int> accessFamilies;
   std::map<std::string, int> partBases;
+  std::map<std::vector<sched::WarpPlace>, int> places;
   std::vector<FamilyMemory> memory; ///< by family
   std::map<std::string, int> symbols;
   std::map<int64_t, int> constants; ///< symbols of long constants

@@ -93,7 +93,7 @@ int Elaborator::accessFamily(const FamilyKey &key, bool async, bool declared, in
       family.stages = int(key.parts);
     family.accessIndex = accessIndex;
     it->second = addFamily(family);
-    memory[size_t(it->second)] = {key.exact, declared, key.channel};
+    memory[size_t(it->second)] = {key.exact, declared, key.channel, key.places};
   }
   return it->second;
 }
@@ -169,7 +169,64 @@ void Elaborator::rotateUnits() {
     }
 }
 
+namespace {
+/// What two accesses to one stage of an allocation are to each other by the places of their warps.
+/// Repeated: one warp comes back to its place, and none else gets there.
+enum class Meeting { Unknown, Never, Certain, Repeated };
+
+/// The warps of an agent in its CTA, one place each at a time.
+std::vector<sched::WarpPlace> agentPlaces(const Agent &agent, const Family &family, bool exact,
+                                          const std::vector<sched::WarpPlace> *known) {
+  std::vector<sched::WarpPlace> result;
+  if (exact && !known)
+    return {{agent.cta, -1, family.offset, family.size, true}};
+  for (const sched::WarpPlace &place : *known)
+    if (place.cta == agent.cta && (agent.lane < 0 || place.warp == agent.lane))
+      result.push_back(place);
+  return result;
+}
+
+/// `whole`: accesses to every byte of their places, not only to some of them.
+Meeting meetingOf(const std::vector<sched::WarpPlace> &a, bool aWhole,
+                  const std::vector<sched::WarpPlace> &b, bool bWhole, bool sameAgent) {
+  Meeting result = Meeting::Never;
+  for (const sched::WarpPlace &x : a)
+    for (const sched::WarpPlace &y : b) {
+      if (x.begin >= y.begin + y.size || y.begin >= x.begin + x.size)
+        continue;
+      if (sameAgent && x.warp == y.warp && x.begin == y.begin && x.size == y.size) {
+        if (result == Meeting::Never)
+          result = Meeting::Repeated;
+        continue;
+      }
+      bool within = (aWhole && x.begin <= y.begin && y.begin + y.size <= x.begin + x.size) ||
+                    (bWhole && y.begin <= x.begin && x.begin + x.size <= y.begin + y.size);
+      if (!sameAgent && x.sure && y.sure && (within || (aWhole && bWhole)))
+        return Meeting::Certain;
+      result = Meeting::Unknown;
+    }
+  return result;
+}
+} // namespace
+
 void Elaborator::addConflicts() {
+  std::vector<const std::vector<sched::WarpPlace> *> lists(places.size());
+  for (const auto &[list, number] : places)
+    lists[size_t(number)] = &list;
+  auto meeting = [&](int i, int j) {
+    const Family &a = program.families[size_t(i)], &b = program.families[size_t(j)];
+    const FamilyMemory &x = memory[size_t(i)], &y = memory[size_t(j)];
+    if ((x.places < 0 && !x.exact) || (y.places < 0 && !y.exact))
+      return Meeting::Unknown;
+    auto of = [&](const Family &family, const FamilyMemory &access) {
+      return agentPlaces(program.agents[size_t(family.agent)], family, access.exact,
+                         access.places < 0 ? nullptr : lists[size_t(access.places)]);
+    };
+    auto whole = [](const FamilyMemory &access) {
+      return access.channel == Tma || access.channel == Bulk;
+    };
+    return meetingOf(of(a, x), whole(x), of(b, y), whole(y), a.agent == b.agent);
+  };
   size_t words = program.words;
   program.conflicts.assign(program.epochs.size(), Bits());
   std::vector<int> accesses;
@@ -190,9 +247,26 @@ void Elaborator::addConflicts() {
     // Parts are parts of one stage of one allocation; what else shares its bytes is no part of it.
     if (s.source != t.source || relative || a.allocation != b.allocation || !sameStage)
       return false;
+    // Where each warp's place is known, nothing has to be taken for granted.
+    Meeting meet = meeting(i, j);
+    if (meet == Meeting::Never)
+      return true;
+    if (meet == Meeting::Repeated) {
+      // Iterations have places of their own within a call; the calls follow the ring.
+      auto places = [&](const FamilyMemory &access) {
+        return access.places < 0 ? 1 : int64_t(lists[size_t(access.places)]->size());
+      };
+      int64_t warps = s.warps * program.ctas;
+      if (places(x) <= warps && places(y) <= warps)
+        return false;
+      if (a.stages > 1 && b.stages > 1)
+        return true;
+    }
     // Nor does it say anything that a CTA writes a part of its own memory: its peers read any.
     bool ofTwoCtas = program.agents[size_t(a.agent)].cta != program.agents[size_t(b.agent)].cta;
     if (ofTwoCtas && a.kind != b.kind)
+      return false;
+    if (meet == Meeting::Certain && (ofTwoCtas || s.name != t.name))
       return false;
     // Warps are taken to have parts of their own; two CTAs' copies to known places are not.
     if (a.agent != b.agent && a.step == b.step && s.name == t.name &&

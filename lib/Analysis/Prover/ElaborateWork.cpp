@@ -189,6 +189,8 @@ void TaskElaborator::access(sched::StepId id, const sched::Event &event, bool de
         where = grid.all();
       else if (declared)
         where |= grid.peers(agent().cta, ring->spec.multicast);
+      else if (size_t(agent().cta) < access.lands.size())
+        where = reached = access.lands[size_t(agent().cta)];
       else
         for (int up = id; up >= 0; up = at(up).parent)
           for (const proto::IssuedBytes &bytes : at(up).event.issued.alternatives) {
@@ -232,6 +234,7 @@ void TaskElaborator::access(sched::StepId id, const sched::Event &event, bool de
                                                           (access.remote && c.program.ctas == 2))};
       if (cta == agent().cta && stages == 1 && choosePart(access, one, key))
         key.parts = one.stages;
+      key.places = c.placesOf(access);
       // Equal accesses of one agent are one family, wherever they stand.
       key.step = -1;
       one.family = c.accessFamily(key, channel != Sync, declared, int(i));

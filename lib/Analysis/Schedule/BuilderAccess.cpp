@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 // Memory accesses of one role: from operands by use-def, from declared effects otherwise.
 #include "BuilderImpl.h"
+#include "ts/Analysis/Schedule/WarpPlaces.h"
 
 using namespace mlir;
 using namespace mlir::ts;
@@ -12,7 +13,9 @@ void TaskBuilder::addAccess(Event &event, const Access &access) {
     if (known.allocation == access.allocation && known.offset == access.offset &&
         known.size == access.size && known.write == access.write && known.engine == access.engine &&
         known.via == access.via && known.carried == access.carried &&
-        known.remote == access.remote && known.exact == access.exact && known.part == access.part)
+        known.remote == access.remote && known.exact == access.exact && known.part == access.part &&
+        known.placesKnown == access.placesKnown && known.places == access.places &&
+        known.lands == access.lands)
       return;
   event.accesses.push_back(access);
 }
@@ -77,6 +80,19 @@ std::vector<Access> TaskBuilder::resolve(const MemrefAccess &memref, Operation *
       access.allocation = allocs[root.index];
       access.via = StepId(-2 - int64_t(pendingViews.size()));
       pendingViews.push_back(root.work);
+      const Allocation &alloc = kernel.allocations[size_t(access.allocation)];
+      const auto &pipeline = kernel.resources[size_t(resource)].pipeline;
+      if (alloc.space == MemorySpace::Smem && !access.carried && !access.exact)
+        if (auto places =
+                warpPlaces(op, memref.memref, task, replica, context.kernel.getClusterSize(),
+                           alloc.staged && pipeline && pipeline->stages > 1)) {
+          access.placesKnown = true;
+          access.places = std::move(*places);
+        }
+      if (auto load = dyn_cast<TmaLoadOp>(op))
+        if (pipeline)
+          access.lands =
+              ctasReached(load, task, replica, ::ts::protocol::CtaGrid(*pipeline, kernel.cluster));
     } else {
       auto it = context.globals.find(context.kernel.getBody().getArgument(root.index));
       if (it == context.globals.end())

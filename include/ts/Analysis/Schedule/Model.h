@@ -7,6 +7,7 @@
 
 #include "ts/Analysis/Protocol/Types.h"
 
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -93,6 +94,14 @@ struct Part {
   bool operator==(const Part &) const = default;
 };
 
+/// Bytes of a stage that one warp of a role touches, in one iteration of the loops around.
+struct WarpPlace {
+  int cta = 0, warp = 0;
+  int64_t begin = 0, size = 0;
+  bool sure = false; ///< it gets there, and touches or may touch every one of the bytes
+  auto operator<=>(const WarpPlace &) const = default;
+};
+
 /// One access of an engine to the stage that a work call sees.
 struct Access {
   int allocation = -1;
@@ -100,6 +109,10 @@ struct Access {
   int64_t size = 0;
   bool exact = true; ///< false: the whole stage stands for an unknown part
   Part part;         ///< what is known of that part
+  bool placesKnown = false;
+  std::vector<WarpPlace> places; ///< where it is known for each warp and CTA
+  /// CTAs that a copy reaches, by the CTA that issues it, if they are known.
+  std::vector<protocol::CtaMask> lands;
   bool write = false;
   protocol::Engine engine = protocol::EngineGeneric;
   /// The work call whose stage view is used and its side: an operand may come from an earlier
