@@ -33,6 +33,42 @@ gpu.module @m attributes {ts.chip = "sm_90a"} {
   }
 }
 
+// Every thread gives the stage back, the one that waited too, and every thread waits for that.
+// OUT-DAG: ring_meets: proven
+gpu.module @r attributes {ts.chip = "sm_90a"} {
+  ts.kernel @ring_meets(%D: !ts.tensor_map<?x?xf32, box = 32x32, swizzle = 128>, %k: index) warps(1) {
+    %c0 = arith.constant 0 : index
+    %v = arith.constant dense<1.0> : vector<32xf32>
+    %g = ts.resource "g" gmem
+    %t = ts.resource "t" smem(x: memref<32x32xf32, #ts.smem<128>>) pipeline(async_async, stages = 2)
+    %d = ts.resource "d" gmem
+    ts.depends %t on %g
+    ts.depends %d on %t
+    ts.task "both" warps(0, 1) reads(%g, %t) writes(%t, %d) {
+      ts.consume %g "n" aux {
+      }
+      %lane = ts.info lane : index
+      ts.for %i = %c0 to %k {
+        ts.acquire %t
+        ts.produce %t "fill" (%s) {
+          vector.store %v, %s[%lane, %c0] : memref<32x32xf32, #ts.smem<128>>, vector<32xf32>
+        }
+        ts.commit %t
+        ts.wait %t
+        %x = ts.consume %t "tile" (%s) -> memref<32x32xf32, #ts.smem<128>> {
+          ts.yield %s : memref<32x32xf32, #ts.smem<128>>
+        }
+        ts.produce %d "store" {
+          ts.tma_store %x to %D[%c0, %c0] : memref<32x32xf32, #ts.smem<128>>, !ts.tensor_map<?x?xf32, box = 32x32, swizzle = 128>
+          ts.bulk_commit
+          ts.bulk_wait 0 read
+        }
+        ts.release %t
+      }
+    }
+  }
+}
+
 // "x" is handed over by the second barrier: the first one says nothing about it.
 // OUT-DAG: other_barrier: proven
 gpu.module @n attributes {ts.chip = "sm_90a"} {

@@ -205,6 +205,8 @@ void TaskThreads::ringOp(proto::Op op, int resource, const Scope &scope) {
     Knowledge what{KnownTimes(warps, 0), KnownTimes(warps, 0)};
     if (action.arrive)
       what = races->knowledge(action.arrive->who == proto::Executor::OneThreadOfTask ? one : all);
+    if (action.arrive && action.arrive->who == proto::Executor::EveryThread && scope.always())
+      what.lanes = what.sure;
     // A warp with a lane hands over what is its own.
     if (!scope.always() || warpLanes(resource, op))
       what.sure.assign(warps, 0);
@@ -222,8 +224,15 @@ void TaskThreads::ringOp(proto::Op op, int resource, const Scope &scope) {
   int64_t stages = std::max<int64_t>(1, entry.pipeline->stages / stride);
   auto after = [&](Side from, int64_t use) {
     auto it = rings.find({resource, from});
-    if (it != rings.end() && use >= 0 && size_t(use) < it->second.closed.size())
-      races->learn(who, it->second.closed[size_t(use)], scope.certain());
+    if (it == rings.end() || use < 0 || size_t(use) >= it->second.closed.size())
+      return;
+    const Knowledge &what = it->second.closed[size_t(use)];
+    // Where one lane waits for its warp, the warp meets behind it.
+    bool lanes =
+        action.wait && (action.wait->who != proto::Executor::OneThreadOfTask || warps == 1);
+    if (lanes && scope.certain())
+      races->learnLanes(who, what);
+    races->learn(who, what, scope.certain());
   };
   // Use n of a stage follows everything that was done with use n - stages, on both sides.
   after(Side::Producer, producer ? number - stages : number);

@@ -65,6 +65,12 @@ void ThreadRaces::meetLanes(const llvm::BitVector &warps) {
     lanesMet[warp] = now;
 }
 
+void ThreadRaces::learnLanes(const llvm::BitVector &warps, const Knowledge &what) {
+  for (unsigned warp : warps.set_bits())
+    if (warp < what.lanes.size())
+      lanesMet[warp] = std::max(lanesMet[warp], what.lanes[warp]);
+}
+
 ThreadRaces::Certain ThreadRaces::leaveWay(const Certain &to) {
   Certain end{std::move(sure), std::move(lanesMet)};
   sure = to.sure;

@@ -20,6 +20,8 @@ using KnownTimes = std::vector<int64_t>;
 /// Known for certain, and known if every conditional synchronisation happens.
 struct Knowledge {
   KnownTimes sure, maybe;
+  /// What all lanes of a warp did before this time, each for itself, is known too.
+  KnownTimes lanes = {};
 };
 
 /// How an access completes.
@@ -59,6 +61,8 @@ public:
   /// What `warps` know together now.
   Knowledge knowledge(const llvm::BitVector &warps);
   void learn(const llvm::BitVector &warps, const Knowledge &what, bool certain);
+  /// All lanes of `warps` learn what the lanes of their own warp did.
+  void learnLanes(const llvm::BitVector &warps, const Knowledge &what);
   void commitGroup(Completion kind, const llvm::BitVector &warps);
   void waitGroups(Completion kind, int64_t pending, const llvm::BitVector &warps);
   /// What is certain at one place of the walk. A branch that may not be taken starts from such a
