@@ -51,6 +51,7 @@ void mlir::ts::buildTSToLLVMPipeline(OpPassManager &pm, const TSLowerOptions &op
   gpuPm.addPass(createLowerAffinePass());
   gpuPm.addPass(createCanonicalizerPass());
   gpuPm.addPass(createConvertVectorToSCFPass());
+  gpuPm.addPass(createTSLowerVectors());
   gpuPm.addPass(createSCFToControlFlowPass());
   // Takes gpu, and through the registered interfaces arith, cf, index, math, memref and vector.
   ConvertGpuOpsToNVVMOpsOptions toNVVM;

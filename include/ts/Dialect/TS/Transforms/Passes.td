@@ -76,6 +76,18 @@ def TSAllocate : Pass<"ts-allocate", "::mlir::gpu::GPUModuleOp"> {
                         "report the memory map of each kernel as a remark">];
 }
 
+def TSLowerVectors : Pass<"ts-lower-vectors", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "vector operations without a counterpart in LLVM IR become ones that have one";
+  let description = [{
+    Slices, shape casts, transposes, reductions and transfers of several dimensions, masks, steps.
+    What a body may hold of the vector dialect is what that dialect's own lowering to LLVM takes;
+    convert-gpu-to-nvvm brings the last step of it only.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect", "::mlir::ub::UBDialect",
+                           "::mlir::vector::VectorDialect"];
+}
+
 def TSFinalizeKernels : Pass<"ts-finalize-kernels", "::mlir::gpu::GPUModuleOp"> {
   let summary = "what upstream's gpu-to-nvvm conversion cannot carry: grid constants, alignment";
   let description = [{
