@@ -60,7 +60,7 @@ gpu.module @m attributes {ts.chip = "sm_90a"} {
 
 // Without the overlay.
 // OUT: apart: proven for every number of tiles of 'tiles': no deadlock, no race, no overrun, clean exit
-// OUT-NOT: assumed
+// OUT-NOT: addresses at run time
 !map = !ts.tensor_map<?x?xbf16, box = 32x64, swizzle = 128>
 !half = memref<32x64xbf16, strided<[64, 1], offset: ?>, #ts.smem<128>>
 !tile = memref<64x64xbf16, #ts.smem<128>>
@@ -114,7 +114,7 @@ gpu.module @m attributes {ts.chip = "sm_90a"} {
 
 // The operands' slot is given back behind the epilogue, in both CTAs.
 // OUT: counted_over_both: proven for every number of tiles of 'tiles': no deadlock, no race, no overrun, clean exit
-// OUT-NOT: assumed
+// OUT-NOT: addresses at run time
 !map = !ts.tensor_map<?x?xbf16, box = 32x64, swizzle = 128>
 !half = memref<32x64xbf16, strided<[64, 1], offset: ?>, #ts.smem<128>>
 !tile = memref<64x64xbf16, #ts.smem<128>>

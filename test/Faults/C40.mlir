@@ -4,6 +4,7 @@
 // issuing thread behind its wait; the program writes neither, and nothing without them is emitted.
 // LOWER: nvvm.mbarrier.try_wait
 // LOWER: llvm.store {{.*}} vector<8xbf16>
+// LOWER: llvm.store {{.*}} vector<8xbf16>
 // LOWER-NEXT: nvvm.fence.proxy {kind = #nvvm.proxy_kind<async.shared>
 // LOWER: nvvm.mbarrier.arrive
 
@@ -27,6 +28,7 @@ gpu.module @m attributes {ts.chip = "sm_100a"} {
       ts.for %i = %c0 to %k {
         ts.acquire %ab
         ts.produce %ab "convert" (%a, %b) {
+          vector.store %z, %b[%c0, %c0] : !b, vector<8xbf16>
           vector.store %z, %a[%t, %c0] : !a, vector<8xbf16>
         }
         ts.commit %ab

@@ -2,8 +2,8 @@
 // What the rules of pipelines with AsyncLoad producers forbid. The first kernel is right.
 
 !a = memref<128x64xbf16, #ts.smem<128>>
-!b = memref<64x64xbf16, #ts.smem<128>>
-!acc = memref<128x64xf32, #ts.tmem>
+!b = memref<128x64xbf16, #ts.smem<128>>
+!acc = memref<128x128xf32, #ts.tmem>
 gpu.module @m attributes {ts.chip = "sm_100a"} {
   ts.kernel @k(%A: memref<?x64xbf16>, %k: index) warps(9) {
     %c0 = arith.constant 0 : index
@@ -20,6 +20,7 @@ gpu.module @m attributes {ts.chip = "sm_100a"} {
         ts.acquire %ab
         ts.produce %ab "load" (%x, %y) {
           ts.cp_async %A[%t, %c0] to %x[%t, %c0], 16 : memref<?x64xbf16>, !a
+          ts.cp_async %A[%t, %c0] to %y[%t, %c0], 16 : memref<?x64xbf16>, !b
         }
         ts.commit %ab
       }
@@ -52,8 +53,8 @@ gpu.module @m attributes {ts.chip = "sm_100a"} {
 
 // As of a TMA producer: one arrival.
 !a = memref<128x64xbf16, #ts.smem<128>>
-!b = memref<64x64xbf16, #ts.smem<128>>
-!acc = memref<128x64xf32, #ts.tmem>
+!b = memref<128x64xbf16, #ts.smem<128>>
+!acc = memref<128x128xf32, #ts.tmem>
 gpu.module @m attributes {ts.chip = "sm_100a"} {
   ts.kernel @k(%A: memref<?x64xbf16>, %k: index) warps(9) {
     %c0 = arith.constant 0 : index
@@ -72,6 +73,7 @@ gpu.module @m attributes {ts.chip = "sm_100a"} {
         ts.acquire %ab
         ts.produce %ab "load" (%x, %y) {
           ts.cp_async %A[%t, %c0] to %x[%t, %c0], 16 : memref<?x64xbf16>, !a
+          ts.cp_async %A[%t, %c0] to %y[%t, %c0], 16 : memref<?x64xbf16>, !b
         }
         ts.commit %ab
       }
@@ -104,8 +106,8 @@ gpu.module @m attributes {ts.chip = "sm_100a"} {
 
 // As of a TMA producer: bytes. cp.async counts arrivals only.
 !a = memref<128x64xbf16, #ts.smem<128>>
-!b = memref<64x64xbf16, #ts.smem<128>>
-!acc = memref<128x64xf32, #ts.tmem>
+!b = memref<128x64xbf16, #ts.smem<128>>
+!acc = memref<128x128xf32, #ts.tmem>
 gpu.module @m attributes {ts.chip = "sm_100a"} {
   ts.kernel @k(%A: memref<?x64xbf16>, %k: index) warps(9) {
     %c0 = arith.constant 0 : index
@@ -124,6 +126,7 @@ gpu.module @m attributes {ts.chip = "sm_100a"} {
         ts.acquire %ab
         ts.produce %ab "load" (%x, %y) {
           ts.cp_async %A[%t, %c0] to %x[%t, %c0], 16 : memref<?x64xbf16>, !a
+          ts.cp_async %A[%t, %c0] to %y[%t, %c0], 16 : memref<?x64xbf16>, !b
         }
         ts.commit %ab
       }
@@ -156,8 +159,8 @@ gpu.module @m attributes {ts.chip = "sm_100a"} {
 
 // The consumer is the tensor core, and threads would answer for it.
 !a = memref<128x64xbf16, #ts.smem<128>>
-!b = memref<64x64xbf16, #ts.smem<128>>
-!acc = memref<128x64xf32, #ts.tmem>
+!b = memref<128x64xbf16, #ts.smem<128>>
+!acc = memref<128x128xf32, #ts.tmem>
 gpu.module @m attributes {ts.chip = "sm_100a"} {
   ts.kernel @k(%A: memref<?x64xbf16>, %k: index) warps(9) {
     %c0 = arith.constant 0 : index
@@ -175,6 +178,7 @@ gpu.module @m attributes {ts.chip = "sm_100a"} {
         ts.acquire %ab
         ts.produce %ab "load" (%x, %y) {
           ts.cp_async %A[%t, %c0] to %x[%t, %c0], 16 : memref<?x64xbf16>, !a
+          ts.cp_async %A[%t, %c0] to %y[%t, %c0], 16 : memref<?x64xbf16>, !b
         }
         ts.commit %ab
       }
@@ -207,8 +211,8 @@ gpu.module @m attributes {ts.chip = "sm_100a"} {
 
 // The arrival waits for copies, but a part of the stage is stored by the threads themselves.
 !a = memref<128x64xbf16, #ts.smem<128>>
-!b = memref<64x64xbf16, #ts.smem<128>>
-!acc = memref<128x64xf32, #ts.tmem>
+!b = memref<128x64xbf16, #ts.smem<128>>
+!acc = memref<128x128xf32, #ts.tmem>
 gpu.module @m attributes {ts.chip = "sm_100a"} {
   // expected-note @+2 {{the steps of one run that ends there:}}
   // expected-note @+1 {{help: make the second access wait for the first: close its bracket before, or let the ring order them}}
@@ -233,6 +237,7 @@ gpu.module @m attributes {ts.chip = "sm_100a"} {
           // expected-error @+2 {{[TS302] race when k >= 1: 'load' and 'load' touch the same memory and nothing orders them}}
           // expected-note @+1 {{write of 'ab.a' stage 0, bytes [0, 16384), by 'load'}}
           vector.store %v, %x[%t, %c8] : !a, vector<8xbf16>
+          ts.cp_async %A[%t, %c0] to %y[%t, %c0], 16 : memref<?x64xbf16>, !b
         }
         ts.commit %ab
       }
@@ -265,8 +270,8 @@ gpu.module @m attributes {ts.chip = "sm_100a"} {
 
 // Pairs of CTAs: copies arrive at the barrier of their own CTA, and the leader multiplies both halves.
 !a = memref<128x64xbf16, #ts.smem<128>>
-!b = memref<64x64xbf16, #ts.smem<128>>
-!acc = memref<128x128xf32, #ts.tmem>
+!b = memref<128x64xbf16, #ts.smem<128>>
+!acc = memref<128x256xf32, #ts.tmem>
 gpu.module @m attributes {ts.chip = "sm_100a"} {
   ts.kernel @k(%A: memref<?x64xbf16>, %k: index) warps(9) cluster(2, 1, 1) {
     %c0 = arith.constant 0 : index
@@ -285,6 +290,7 @@ gpu.module @m attributes {ts.chip = "sm_100a"} {
         ts.acquire %ab
         ts.produce %ab "load" (%x, %y) {
           ts.cp_async %A[%t, %c0] to %x[%t, %c0], 16 : memref<?x64xbf16>, !a
+          ts.cp_async %A[%t, %c0] to %y[%t, %c0], 16 : memref<?x64xbf16>, !b
         }
         ts.commit %ab
       }
@@ -317,8 +323,8 @@ gpu.module @m attributes {ts.chip = "sm_100a"} {
 
 // Products that nobody waits for read the next stage before its copies have landed.
 !a = memref<128x64xbf16, #ts.smem<128>>
-!b = memref<64x64xbf16, #ts.smem<128>>
-!acc = memref<128x64xf32, #ts.tmem>
+!b = memref<128x64xbf16, #ts.smem<128>>
+!acc = memref<128x128xf32, #ts.tmem>
 gpu.module @m attributes {ts.chip = "sm_100a"} {
   ts.kernel @k(%A: memref<?x64xbf16>, %k: index) warps(9) {
     %c0 = arith.constant 0 : index
@@ -335,6 +341,7 @@ gpu.module @m attributes {ts.chip = "sm_100a"} {
         ts.acquire %ab
         ts.produce %ab "load" (%x, %y) {
           ts.cp_async %A[%t, %c0] to %x[%t, %c0], 16 : memref<?x64xbf16>, !a
+          ts.cp_async %A[%t, %c0] to %y[%t, %c0], 16 : memref<?x64xbf16>, !b
         }
         ts.commit %ab
       }

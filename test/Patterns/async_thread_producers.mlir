@@ -20,6 +20,7 @@ gpu.module @m attributes {ts.chip = "sm_100a"} {
       ts.for %i = %c0 to %k {
         ts.acquire %ab
         ts.produce %ab "convert" (%x, %y) {
+          vector.store %v, %y[%c0, %c0] : !b, vector<8xbf16>
           vector.store %v, %x[%t, %c0] : !a, vector<8xbf16>
         }
         ts.commit %ab
@@ -68,6 +69,7 @@ gpu.module @m attributes {ts.chip = "sm_90a"} {
       ts.for %i = %c0 to %k {
         ts.acquire %ab
         ts.produce %ab "convert" (%x, %y) {
+          vector.store %v, %y[%c0, %c0] : !t, vector<8xbf16>
           vector.store %v, %x[%t, %c0] : !t, vector<8xbf16>
         }
         ts.commit %ab
@@ -114,6 +116,7 @@ gpu.module @m attributes {ts.chip = "sm_100a"} {
       ts.for %i = %c0 to %k {
         ts.acquire %ab
         ts.produce %ab "convert" (%x, %y) {
+          vector.store %v, %y[%c0, %c0] : !b, vector<8xbf16>
           vector.store %v, %x[%t, %c0] : !a, vector<8xbf16>
         }
         ts.commit %ab
@@ -166,6 +169,7 @@ gpu.module @m attributes {ts.chip = "sm_100a"} {
         // expected-error @+1 {{[TS217] task 'convert' acquires 'ab', whose barrier counts the bytes of copies, but issues no copy into it, so the phase never completes; issue the copy between acquire and commit, or use async_async for stores by threads}}
         ts.acquire %ab
         ts.produce %ab "convert" (%x, %y) {
+          vector.store %v, %y[%c0, %c0] : !b, vector<8xbf16>
           vector.store %v, %x[%t, %c0] : !a, vector<8xbf16>
         }
         ts.commit %ab
@@ -217,6 +221,7 @@ gpu.module @m attributes {ts.chip = "sm_90a"} {
       ts.for %i = %c0 to %k {
         ts.acquire %ab
         ts.produce %ab "convert" (%x, %y) {
+          vector.store %v, %y[%c0, %c0] : !t, vector<8xbf16>
           vector.store %v, %x[%t, %c0] : !t, vector<8xbf16>
         }
         ts.commit %ab
@@ -265,6 +270,7 @@ gpu.module @m attributes {ts.chip = "sm_100a"} {
       ts.for %i = %c0 to %k {
         ts.acquire %ab
         ts.produce %ab "convert" (%x, %y) {
+          vector.store %v, %y[%c0, %c0] : !b, vector<8xbf16>
           vector.store %v, %x[%t, %c0] : !a, vector<8xbf16>
         }
         ts.commit %ab
@@ -320,6 +326,7 @@ gpu.module @m attributes {ts.chip = "sm_90a"} {
           // expected-error @+2 {{[TS302] race when k >= 3: 'convert' and 'mma' touch the same memory and nothing orders them}}
           // expected-note @+1 {{write of 'ab.a' stage 0, bytes [0, 8192), by 'convert'}}
           vector.store %v, %x[%t, %c0] : !t, vector<8xbf16>
+          vector.store %v, %y[%c0, %c0] : !t, vector<8xbf16>
         }
         ts.commit %ab
       }
@@ -368,6 +375,7 @@ gpu.module @m attributes {ts.chip = "sm_100a"} {
         // expected-error @+2 {{[TS105] work 'convert' writes 'ab' outside of acquire and commit in task 'convert', when the stage belongs to the consumer; put it between them, or mark it 'aux' if it touches no memory}}
         // expected-note @+1 {{on the path with k > 0: yes, first iteration: yes, last iteration: yes}}
         ts.produce %ab "convert" (%x, %y) {
+          vector.store %v, %y[%c0, %c0] : !b, vector<8xbf16>
           vector.store %v, %x[%t, %c0] : !a, vector<8xbf16>
         }
       }
@@ -420,6 +428,7 @@ gpu.module @m attributes {ts.chip = "sm_100a"} {
         // expected-note @+1 {{on the path with k > 0: yes}}
         ts.acquire %ab
         ts.produce %ab "convert" (%x, %y) {
+          vector.store %v, %y[%c0, %c0] : !b, vector<8xbf16>
           vector.store %v, %x[%t, %c0] : !a, vector<8xbf16>
         }
         ts.guard not_last {

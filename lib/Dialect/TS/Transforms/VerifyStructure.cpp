@@ -191,6 +191,7 @@ void mlir::ts::verifyStructure(KernelOp kernel, CheckReporter &reporter) {
   checkThreads(view, reporter);
   checkNames(view, reporter);
   checkValues(view, reporter);
+  checkWritten(kernel, reporter);
   checkOperands(view, reporter);
   checkPingPong(view, reporter);
   checkSkips(view, reporter);

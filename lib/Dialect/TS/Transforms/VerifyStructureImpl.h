@@ -60,6 +60,9 @@ void checkThreads(const KernelView &view, CheckReporter &reporter);      // TS10
 void checkNames(const KernelView &view, CheckReporter &reporter);        // TS110
 void checkValues(const KernelView &view, CheckReporter &reporter);       // TS111
 
+/// Memory that is read and never written: TS111, of copies TS217, of a fork TS223.
+void checkWritten(KernelOp kernel, CheckReporter &reporter);
+
 } // namespace mlir::ts::detail
 
 #endif
