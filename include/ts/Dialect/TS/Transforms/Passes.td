@@ -52,7 +52,7 @@ def TSProve : Pass<"ts-prove", "::mlir::gpu::GPUModuleOp"> {
   let summary = "prove every kernel free of deadlock, race and overrun, or refute it with a witness";
   let description = [{
     Layer 3 of the verification: all interleavings, all completion orders of the engines, all trip
-    counts from the declared minimum. A refutation is an error (TS301 to TS307) with the steps that
+    counts from the declared minimum. A refutation is an error (TS301 to TS308) with the steps that
     lead there; a verdict that is bounded or unknown is a warning that says why.
   }];
   let options = [Option<"severity", "severity", "std::string", "\"error\"",
