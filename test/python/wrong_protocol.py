@@ -155,7 +155,8 @@ def columns_past_the_view():
 
         @producer_work
         def columns(self, stage_info):
-            dsl.tmem_load(stage_info.c, 48, results="vector<32xf32>")  # HERE
+            sums = dsl.tmem_load(stage_info.c, 48, results="vector<32xf32>")  # HERE
+            dsl.tmem_store(sums, stage_info.c, 0)
     acc = Wrong(name="acc")
     return one(acc, lambda: acc.columns(), warps=4)
 
