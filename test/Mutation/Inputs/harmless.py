@@ -138,9 +138,12 @@ def minimum(base):
     for match in re.finditer(r"(%\w+): index(?= = |,|\))", kernel):
         copy = base.edit()
         node = copy.kernel()
-        head = re.sub(rf"({match.group(1)}: index(?: = [^,]*\([^)]*\), \d+\))?)(?=,|\) warps)", r"\1 min 1", node.head, count=1)
-        if head != node.head and " min 1" in head:
-            node.head = head
+        end, depth = match.end(), 0  # of the argument and its expression
+        while depth or kernel[end] not in ",)":
+            depth += {"(": 1, ")": -1}.get(kernel[end], 0)
+            end += 1
+        if node.head == kernel and not re.search(r"min \d+$", kernel[:end]):
+            node.head = kernel[:end] + " min 1" + kernel[end:]
             yield match.group(1), copy
 
 
