@@ -41,6 +41,8 @@ gpu.module @m attributes {ts.chip = "sm_90a"} {
   }
 }
 
+// -----
+
 // The whole stage of a warp's own, by a call that declares it.
 // OUT: declared: proven
 gpu.module @n attributes {ts.chip = "sm_90a"} {

@@ -33,6 +33,8 @@ gpu.module @m attributes {ts.chip = "sm_90a"} {
   }
 }
 
+// -----
+
 // Every thread gives the stage back, the one that waited too, and every thread waits for that.
 // OUT-DAG: ring_meets: proven
 gpu.module @r attributes {ts.chip = "sm_90a"} {
@@ -68,6 +70,8 @@ gpu.module @r attributes {ts.chip = "sm_90a"} {
     }
   }
 }
+
+// -----
 
 // "x" is handed over by the second barrier: the first one says nothing about it.
 // OUT-DAG: other_barrier: proven
@@ -115,6 +119,8 @@ gpu.module @n attributes {ts.chip = "sm_90a"} {
   }
 }
 
+// -----
+
 // Every lane arrives for itself.
 // OUT-DAG: all_lanes: proven
 gpu.module @o attributes {ts.chip = "sm_90a"} {
@@ -143,6 +149,8 @@ gpu.module @o attributes {ts.chip = "sm_90a"} {
     }
   }
 }
+
+// -----
 
 // The same with one arrival, of a lane that has seen its own store only.
 // OUT-DAG: error: [TS302] race: one lane of warp 0 of 'write' arrives on 'first' and nothing says that the other lanes have written 'v' by then
