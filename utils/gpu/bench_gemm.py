@@ -226,23 +226,34 @@ def bench(kernel, shape, options):
     return True
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+def parser_of(description, rounds):
+    """What every comparison of a kernel with torch lets choose."""
+    parser = argparse.ArgumentParser(description=description.split("\n")[0])
     parser.add_argument("kernel", help=".cubin or .ptx; its manifest stands beside it")
     parser.add_argument("--manifest")
     parser.add_argument("--name", help="the kernel, if the manifest has several")
-    parser.add_argument("--shapes", default="8192x8192x8192,4096x4096x4096,2048x2048x2048,16384x4096x4096,"
-                        "8192x8192x512,4096x11008x4096", help="MxNxK, separated by commas")
-    parser.add_argument("--rounds", type=int, default=10)
+    parser.add_argument("--rounds", type=int, default=rounds)
     parser.add_argument("--rest", type=float, default=0.2, help="seconds before each block: the card is power-limited")
     parser.add_argument("--block", type=float, default=15, help="milliseconds of launches per block")
+    return parser
+
+
+def open_kernel(options):
+    """The kernel in torch's context, which is made here, and the element type of its output."""
+    torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction = False
+    torch.zeros(1, device="cuda")
+    kernel = Kernel(options.kernel, options.manifest, options.name)
+    return kernel, kernel.args[kernel.outputs()[0]]["element"]
+
+
+def main():
+    parser = parser_of(__doc__, rounds=10)
+    parser.add_argument("--shapes", default="8192x8192x8192,4096x4096x4096,2048x2048x2048,16384x4096x4096,"
+                        "8192x8192x512,4096x11008x4096", help="MxNxK, separated by commas")
     options = parser.parse_args()
     if options.rounds < 2:
         parser.error("--rounds has to be 2 or more: one for each order")
-    torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction = False
-    torch.zeros(1, device="cuda")  # makes the context that the kernel is loaded into
-    kernel = Kernel(options.kernel, options.manifest, options.name)
-    out = kernel.args[kernel.outputs()[0]]["element"]
+    kernel, out = open_kernel(options)
     print(f"{torch.cuda.get_device_name(0)}, torch {torch.__version__}, {options.kernel}: bf16 x bf16 -> {out}, "
           f"cuBLAS: bf16 x bf16 -> bf16; medians of {options.rounds} rounds, both orders")
     print(f"{'M x N x K':>20} {'ours':>8} {'cuBLAS':>8} {'ratio':>7} {'ours 1st':>10} {'ours 2nd':>10} {'sets':>5} "

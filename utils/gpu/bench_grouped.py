@@ -12,7 +12,6 @@ group owns the row.
 
 SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """
-import argparse
 import math
 import statistics
 import sys
@@ -20,7 +19,7 @@ import sys
 import torch
 
 import bench_gemm
-from bench_gemm import CACHE_BYTES, TYPES, Kernel, graph_of, timed
+from bench_gemm import CACHE_BYTES, TYPES, graph_of, timed
 
 
 def group_sizes(groups, rows, kind):
@@ -90,21 +89,12 @@ def bench(kernel, text, options):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("kernel", help=".cubin or .ptx; its manifest stands beside it")
-    parser.add_argument("--manifest")
-    parser.add_argument("--name", help="the kernel, if the manifest has several")
+    parser = bench_gemm.parser_of(__doc__, rounds=9)
     parser.add_argument("--cases", default="8x4096x4096:8192:even,8x4096x4096:8192:skewed,64x2048x4096:8192:skewed,"
                                            "64x2048x4096:32768:skewed,4x8192x2048:16384:even,8x4096x14336:8192:skewed",
                         help="GROUPSxNxK:ROWS:even|skewed, separated by commas")
-    parser.add_argument("--rounds", type=int, default=9)
-    parser.add_argument("--rest", type=float, default=0.2, help="seconds before each block: the card is power-limited")
-    parser.add_argument("--block", type=float, default=15, help="milliseconds of launches per block")
     options = parser.parse_args()
-    torch.backends.cuda.matmul.allow_bf16_reduced_precision_reduction = False
-    torch.zeros(1, device="cuda")  # makes the context that the kernel is loaded into
-    kernel = Kernel(options.kernel, options.manifest, options.name)
-    out = kernel.args[kernel.outputs()[0]]["element"]
+    kernel, out = bench_gemm.open_kernel(options)
     print(f"{torch.cuda.get_device_name(0)}, torch {torch.__version__}, {options.kernel}: bf16 x bf16 -> {out}; torch: "
           f"grouped_mm, bf16 -> bf16; each: one cuBLAS call per group; medians of {options.rounds} rounds")
     print(f"{'GROUPSxNxK:ROWS':>26} {'ours':>8} {'torch':>8} {'each':>8} {'/ torch':>8} {'/ each':>8} {'min M':>6} "

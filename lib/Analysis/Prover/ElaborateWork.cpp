@@ -418,9 +418,11 @@ void TaskElaborator::work(sched::StepId id, int depth) {
         1))
     return;
   if (!event.declared && !event.issued.known) {
-    c.refuse("the bytes that '" + event.label + "' of '" + task().name +
-             "' brings cannot be counted: they depend on a value, a loop or a CTA that is not "
-             "followed inside of a body");
+    c.refuse(
+        "the bytes that '" + event.label + "' of '" + task().name +
+        "' brings cannot be counted: they depend on a value, a loop or a CTA that is not "
+        "followed inside of a body; let it depend on launch arguments and the tile, or take the "
+        "copies out of the condition or loop");
     return;
   }
   if (!event.declared)

@@ -6,9 +6,7 @@
 #include "ts/Analysis/Schedule/ValueStructure.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
-#include "llvm/Support/xxhash.h"
 
 using namespace mlir;
 using namespace mlir::ts;
@@ -137,7 +135,7 @@ bool TaskBuilder::scheduleOp(Operation *op, const Place &place, std::vector<Step
       auto structure = structureOf(when.getCondition(), conditions.values());
       condition.origin =
           structure
-              ? llvm::utohexstr(llvm::xxh3_64bits(structure->text))
+              ? structure->digest()
               : "?" + std::to_string(conditions.condition(when.getCondition(), std::nullopt, op));
     }
     condition.ctas = trueOn(when.getCondition());

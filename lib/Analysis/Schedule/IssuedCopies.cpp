@@ -2,6 +2,7 @@
 // Walks a work body once per warp and CTA with the conditions that their identity decides.
 #include "ts/Analysis/Schedule/IssuedCopies.h"
 #include "ts/Analysis/Schedule/PathWalker.h"
+#include "ts/Analysis/Schedule/ProtocolQueries.h"
 #include "ts/Dialect/TS/IR/HardwareLimits.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -136,8 +137,8 @@ private:
       if (!load || (!load.getMulticast() && !load.getAlong()))
         return Alternatives{IssuedBytes{*bytes, 0, 0}};
       CtaMask bits = 0;
-      if (std::optional<StringRef> along = load.getAlong()) {
-        bits = grid.peers(cta, {*along == "n", *along == "m"});
+      if (auto along = reachedAlong(load, cta, grid)) {
+        bits = *along;
       } else {
         auto mask = evaluator.evaluate(load.getMulticast());
         if (!mask)

@@ -192,6 +192,14 @@ static void addOverlaid(ResourceOp op, PipelineSpec &spec) {
   }
 }
 
+std::optional<::ts::protocol::CtaMask> mlir::ts::reachedAlong(TmaLoadOp load, int64_t cta,
+                                                              const ::ts::protocol::CtaGrid &grid) {
+  std::optional<StringRef> along = load.getAlong();
+  if (!along)
+    return std::nullopt;
+  return grid.peers(cta, {*along == "n", *along == "m"});
+}
+
 PipelineSpec mlir::ts::pipelineSpecOf(Value resource) {
   if (auto group = resource.getDefiningOp<PipelineGroupOp>()) {
     PipelineSpec spec = groupPipeline(groupSpecOf(group), clusterSpecOf(kernelOf(resource)));

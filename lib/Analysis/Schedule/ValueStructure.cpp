@@ -10,7 +10,9 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/raw_ostream.h"
+#include "llvm/Support/xxhash.h"
 
 using namespace mlir;
 using namespace mlir::ts;
@@ -205,6 +207,10 @@ private:
   int defined = 0;
 };
 } // namespace
+
+std::string ValueStructure::digest() const {
+  return llvm::utohexstr(llvm::xxh3_64bits(text), /*LowerCase=*/true);
+}
 
 std::optional<ValueStructure> mlir::ts::structureOf(Value value, ValueEvaluator &evaluator) {
   return Writer(evaluator).write(value);

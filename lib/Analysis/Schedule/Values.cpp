@@ -6,9 +6,7 @@
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/Matchers.h"
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MathExtras.h"
-#include "llvm/Support/xxhash.h"
 
 using namespace mlir;
 using namespace mlir::ts;
@@ -217,12 +215,11 @@ Bound ValueEvaluator::structural(Value value, StringRef what) {
     return unknown(what);
   Operation *op = value.getDefiningOp();
   StringRef name = op ? op->getName().stripDialect() : "carried";
-  return {
-      structure->perTile ? Kind::PerTile : Kind::Argument,
-      1,
-      0,
-      (name + "#" + llvm::utohexstr(llvm::xxh3_64bits(structure->text), /*LowerCase=*/true)).str(),
-      {}};
+  return {structure->perTile ? Kind::PerTile : Kind::Argument,
+          1,
+          0,
+          (name + "#" + structure->digest()).str(),
+          {}};
 }
 
 Bound ValueEvaluator::describe(Value value, int depth) {
@@ -317,10 +314,13 @@ Bound ValueEvaluator::describe(Value value, int depth) {
   return result;
 }
 
+bool mlir::ts::needsNoNegative(const Bound &upper, const Bound &lower) {
+  return lower.isConstant() && !upper.isConstant() && upper.offset > lower.offset;
+}
+
 Bound ValueEvaluator::upperBound(Value value, const Bound &lower) {
   Bound upper = bound(value);
-  if (!lower.isConstant() || upper.isConstant() || upper.kind == Kind::Unknown || upper.min ||
-      upper.offset <= lower.offset)
+  if (upper.kind == Kind::Unknown || upper.min || !needsNoNegative(upper, lower))
     return upper;
   std::string text = toString(upper);
   return text.size() > kMaxText ? structural(value, "a long expression")

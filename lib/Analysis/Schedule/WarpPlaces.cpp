@@ -4,6 +4,7 @@
 
 #include "ts/Analysis/Schedule/MemoryTrace.h"
 #include "ts/Analysis/Schedule/PathWalker.h"
+#include "ts/Analysis/Schedule/ProtocolQueries.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/SmallPtrSet.h"
@@ -181,8 +182,8 @@ std::vector<::ts::protocol::CtaMask> mlir::ts::ctasReached(TmaLoadOp load, TaskO
   std::vector<CtaMask> result;
   for (int64_t cta = 0; cta < grid.size(); ++cta) {
     CtaMask mask = CtaMask(1) << cta;
-    if (std::optional<StringRef> along = load.getAlong()) {
-      mask = grid.peers(cta, {*along == "n", *along == "m"});
+    if (auto along = reachedAlong(load, cta, grid)) {
+      mask = *along;
     } else if (load.getMulticast()) {
       auto bits = ValueEvaluator({cta, std::nullopt, replica}).evaluate(load.getMulticast());
       if (!bits)

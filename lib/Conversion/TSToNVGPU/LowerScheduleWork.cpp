@@ -4,6 +4,7 @@
 #include "LowerScheduleTask.h"
 
 #include "ts/Analysis/Protocol/Completion.h"
+#include "ts/Analysis/Schedule/ProtocolQueries.h"
 #include "ts/Dialect/TS/Transforms/Allocation.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -214,7 +215,7 @@ FailureOr<Value> TaskLowering::multicastMask(TmaLoadOp load) {
   proto::CtaGrid grid(it->second.spec, kernel.cluster);
   SmallVector<int64_t> masks;
   for (int64_t cta = 0; cta < grid.size(); ++cta)
-    masks.push_back(int64_t(grid.peers(cta, {*load.getAlong() == "n", *load.getAlong() == "m"})));
+    masks.push_back(int64_t(*reachedAlong(load, cta, grid)));
   if (grid.size() == 1 || llvm::all_of(masks, [](int64_t m) { return (m & (m - 1)) == 0; }))
     return Value();
   Emitter e = at(*load);

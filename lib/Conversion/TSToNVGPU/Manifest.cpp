@@ -90,7 +90,7 @@ static llvm::StringSet<> countedFromZero(KernelOp kernel) {
     ValueEvaluator values({std::nullopt, std::nullopt, 0});
     task.walk([&](ForOp loop) {
       auto lower = values.bound(loop.getLower()), upper = values.bound(loop.getUpper());
-      if (upper.kind == ::ts::schedule::Bound::Kind::Argument && upper.offset > lower.offset)
+      if (upper.kind == ::ts::schedule::Bound::Kind::Argument && needsNoNegative(upper, lower))
         result.insert(upper.symbol);
     });
   });

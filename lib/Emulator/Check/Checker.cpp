@@ -21,18 +21,6 @@ bool strong(AccessKind kind) {
   return kind == AccessKind::Atomic || kind == AccessKind::AtomicRead ||
          kind == AccessKind::AtomicWrite;
 }
-const char *verb(AccessKind kind) {
-  switch (kind) {
-  case AccessKind::Read:
-  case AccessKind::AtomicRead:
-    return "read";
-  case AccessKind::Atomic:
-    return "atomic update";
-  default:
-    return "write";
-  }
-}
-
 struct Agent {
   uint32_t time = 0;
   const char *engine = nullptr; // null: a warp
@@ -54,6 +42,18 @@ struct Where {
   }
 };
 } // namespace
+
+const char *verbOf(AccessKind kind) {
+  switch (kind) {
+  case AccessKind::Read:
+  case AccessKind::AtomicRead:
+    return "read";
+  case AccessKind::Atomic:
+    return "atomic update";
+  default:
+    return "write";
+  }
+}
 
 struct Checker::Impl {
   unsigned ctas, warpsPerCta;
@@ -145,15 +145,15 @@ const Site &Checker::site(uint32_t id) const { return impl->sites[id]; }
 
 void Checker::Impl::conflict(const Access &a, const Touch &other, const Where &where) {
   const Agent &mine = agents[a.event.agent], &theirs = agents[other.event.agent];
-  std::string by = theirs.engine ? format("the %s by %s", verb(other.kind), theirs.engine)
-                                 : format("the %s by another warp", verb(other.kind));
+  std::string by = theirs.engine ? format("the %s by %s", verbOf(other.kind), theirs.engine)
+                                 : format("the %s by another warp", verbOf(other.kind));
   std::string advice =
       theirs.engine ? "wait for its completion (mbarrier, wait_group, tcgen05.wait or commit) first"
                     : "put a barrier or an mbarrier arrive and wait between them";
   const char *subject = mine.engine ? mine.engine : "this warp";
   faultWith(FaultKind::Race, {noteOf(other, "the other access is here")},
             "race: the %s by %s and %s touch the same %s, and nothing orders them; %s",
-            verb(a.kind), subject, by.c_str(), where.str().c_str(), advice.c_str());
+            verbOf(a.kind), subject, by.c_str(), where.str().c_str(), advice.c_str());
 }
 
 void Checker::Impl::tensorWarning(const Access &a, const Touch &other, const Where &where,

@@ -22,6 +22,8 @@ enum class Proxy : uint8_t {
 /// SameWrite is an ordinary store that leaves the bytes as they are: with another ordinary store it
 /// is no race that anybody could see.
 enum class AccessKind : uint8_t { Read, Write, Atomic, AtomicRead, AtomicWrite, SameWrite };
+/// "read", "write" or "atomic update"; for messages.
+const char *verbOf(AccessKind kind);
 
 inline bool writes(AccessKind kind) {
   return kind == AccessKind::Write || kind == AccessKind::Atomic ||

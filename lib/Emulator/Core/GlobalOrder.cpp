@@ -6,28 +6,15 @@
 
 namespace ts::emu {
 namespace {
-const char *verb(AccessKind kind) {
-  switch (kind) {
-  case AccessKind::Read:
-  case AccessKind::AtomicRead:
-    return "read";
-  case AccessKind::Atomic:
-    return "atomic access";
-  default:
-    return "write";
-  }
-}
-
 [[noreturn]] void overlap(const Exec &x, const GridOrder::Conflict &conflict) {
   FaultException race;
   race.kind = FaultKind::Race;
   race.message =
       format("race: the %s by this grid and the %s by the grid before it touch the same global "
-             "memory (%s), "
-             "and nothing orders them: with griddepcontrol.launch_dependents this one may begin "
-             "before all "
-             "that the other wrote can be seen; put griddepcontrol.wait before this access",
-             verb(conflict.dependent), verb(conflict.primary),
+             "memory (%s), and nothing orders them: with griddepcontrol.launch_dependents this one "
+             "may begin before all that the other wrote can be seen; put griddepcontrol.wait "
+             "before this access",
+             verbOf(conflict.dependent), verbOf(conflict.primary),
              x.machine.global->describe(conflict.address).c_str());
   race.notes.push_back({conflict.primarySite, "the other access is here, in the grid before"});
   race.site = conflict.dependentSite;

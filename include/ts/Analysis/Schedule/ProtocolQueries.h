@@ -25,6 +25,11 @@ bool hasPipeline(Value resource);
 /// the engines of both sides taken from the work that touches it. The resource must have one.
 ::ts::protocol::PipelineSpec pipelineSpecOf(Value resource);
 
+/// The CTAs that a copy of `cta` goes to by what it says it is spread along; nothing if it says
+/// nothing.
+std::optional<::ts::protocol::CtaMask> reachedAlong(TmaLoadOp load, int64_t cta,
+                                                    const ::ts::protocol::CtaGrid &grid);
+
 /// Tasks that execute acquire, commit, wait and release of exactly this resource value; a replica
 /// is a role of its own. ts.next_tile waits for and releases a hardware queue.
 ::ts::protocol::Participants participantsOf(Value resource);

@@ -12,6 +12,9 @@ namespace mlir::ts {
 struct ValueStructure {
   std::string text;
   bool perTile = false; ///< it depends on the tile, else on launch arguments and memory alone
+
+  /// Stands for the text.
+  std::string digest() const;
 };
 
 /// Nothing if something that is not followed has a part in it: the thread's identity, memory that

@@ -57,6 +57,10 @@ std::optional<int64_t> foldCompare(arith::CmpIPredicate predicate, int64_t a, in
 /// The same question "is it above zero?" of the symbol itself: 2 * n and 4 * n - 3 are where n is.
 ::ts::schedule::Bound ofTheSymbol(::ts::schedule::Bound bound);
 
+/// Whether a loop up to `upper` runs more often than its symbol says where that is negative: n + 1
+/// trips are not max(0, n) + 1.
+bool needsNoNegative(const ::ts::schedule::Bound &upper, const ::ts::schedule::Bound &lower);
+
 /// "%name" of a kernel argument or a short description; for messages.
 std::string describeValue(Value value);
 
